@@ -1,0 +1,21 @@
+# Speed-ups taken when they are there. They change how fast the build is, never what it makes.
+if(NOT PROJECT_IS_TOP_LEVEL)
+  return()
+endif()
+
+find_program(WHIT_CCACHE ccache)
+mark_as_advanced(WHIT_CCACHE)
+if(WHIT_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${WHIT_CCACHE})
+endif()
+
+if(NOT APPLE AND NOT CMAKE_CXX_FLAGS MATCHES "-fuse-ld")
+  include(CheckLinkerFlag)
+  foreach(linker mold lld)
+    check_linker_flag(CXX "-fuse-ld=${linker}" WHIT_HAVE_${linker})
+    if(WHIT_HAVE_${linker})
+      add_link_options(-fuse-ld=${linker})
+      break()
+    endif()
+  endforeach()
+endif()
