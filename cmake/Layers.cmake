@@ -8,7 +8,7 @@ set(WHIT_LAYERS base ir rewrite rules target schedule codegen runtime backends e
 set(WHIT_PUBLIC_HEADER_USERS tensor nn io)
 
 # Public headers that need nothing but the standard library, and so may be included from every folder.
-set(WHIT_VOCABULARY_HEADERS error.h)
+set(WHIT_VOCABULARY_HEADERS dtype.h error.h)
 
 # whit_layer(<folder> SOURCES a.cpp b.cpp ... [LINK libraries ...])
 # Makes the object library whit_<folder>, which links the layers above it, and adds its objects to the library `whit`.
