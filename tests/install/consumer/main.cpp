@@ -1,0 +1,3 @@
+#include <whit/whit.h>
+
+int main() { return 0; }
