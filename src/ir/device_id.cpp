@@ -1,0 +1,35 @@
+#include "ir/device_id.h"
+
+#include <deque>
+#include <mutex>
+
+namespace whit {
+
+namespace {
+struct Names {
+  std::mutex mutex;
+  std::deque<std::string> names;  // a deque: references stay valid as it grows
+};
+Names& registry() {
+  static Names names;
+  return names;
+}
+}  // namespace
+
+DeviceId device_id(std::string_view name) {
+  Names& all = registry();
+  const std::lock_guard lock(all.mutex);
+  for (size_t i = 0; i < all.names.size(); ++i)
+    if (all.names[i] == name) return DeviceId(i);
+  all.names.emplace_back(name);
+  return DeviceId(all.names.size() - 1);
+}
+
+const std::string& device_name(DeviceId id) {
+  static const std::string none = "any";
+  Names& all = registry();
+  const std::lock_guard lock(all.mutex);
+  return id < 0 || size_t(id) >= all.names.size() ? none : all.names[size_t(id)];
+}
+
+}  // namespace whit
