@@ -6,3 +6,4 @@
 #include "bare.h"
 #include "ir/node.h"
 #include "nowhere/file.h"
+#include "whit/error.h"
