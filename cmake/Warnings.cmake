@@ -7,7 +7,8 @@ target_include_directories(whit_options INTERFACE ${PROJECT_SOURCE_DIR}/src ${PR
 target_compile_options(whit_options INTERFACE
   -ffp-contract=off       # an FMA appears only where the scheduler places one, so results don't depend on the compiler
   -Wall -Wextra
-  -Wshadow                # a hidden name is a bug waiting in long visitors
+  # A hidden local is a bug waiting in a long visitor; g++'s plain -Wshadow also refuses Dim(int size) : size(size).
+  $<IF:$<CXX_COMPILER_ID:GNU>,-Wshadow=local,-Wshadow>
   -Wnon-virtual-dtor -Woverloaded-virtual
   -Wimplicit-fallthrough
   -Wvla                   # stack use stays known
