@@ -5,7 +5,7 @@
 #include <string>
 
 #include "ir/op.h"
-#include "whit/dtype.h"
+#include <whit/dtype.h>
 
 namespace whit {
 
