@@ -16,7 +16,7 @@ constexpr OpSet kInexact = OpSet::of(Op::Exp, Op::Exp2, Op::Log, Op::Log2, Op::S
 Dim dim_of(const Draft& d, int64_t arg) {
   if (!is_symbol_arg(arg)) return Dim(arg);
   const size_t k = size_t(arg - kSymbolArg);
-  WHIT_ASSERT(k >= 1 && k < d.sources.size(), name(d.op), " has no source ", k, " for a symbolic size");
+  WHIT_ASSERT((k >= 1 || d.op == Op::Iota) && k < d.sources.size(), name(d.op), " has no source ", k, " for a symbolic size");
   const Node* symbol = d.sources[k];
   return symbol->is_constant() ? Dim(symbol->arg(0)) : Dim(symbol->maximum, symbol);
 }
@@ -127,6 +127,10 @@ void infer_other(Draft& d) {
     case Op::Buffer:
     case Op::Param: d.shape.assign(1, Dim(d.args[1])); break;
     case Op::Range: d.dtype = DType::index; break;
+    case Op::Iota:
+      d.dtype = DType::index;
+      d.shape.assign(1, dim_of(d, d.args[0]));
+      break;
     case Op::Load: d.dtype = d.sources[0]->dtype; break;
     case Op::Bind:
     case Op::Contiguous:

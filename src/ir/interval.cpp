@@ -107,6 +107,7 @@ Interval infer_interval(const Draft& d) {
   if (d.op == Op::Const) return {d.args[0], d.args[0]};
   if (d.op == Op::Variable) return {d.args[1], d.args[2]};
   if (d.op == Op::Range) return {0, std::max<int64_t>(d.sources[0]->maximum, 1) - 1};
+  if (d.op == Op::Iota) return {0, std::max<int64_t>(d.shape[0].size, 1) - 1};
   if (d.op == Op::Bind || has(d.op, movement) || d.op == Op::Contiguous || d.op == Op::Detach || d.op == Op::Copy) {
     const Interval a = of(d.sources[0]);
     return d.op == Op::Pad || d.op == Op::Spread ? Interval{std::min<int64_t>(a.minimum, 0), std::max<int64_t>(a.maximum, 0)} : a;
