@@ -4,6 +4,7 @@
 #include <cstring>
 #include <deque>
 #include <new>
+#include <unordered_map>
 
 #include "base/error.h"
 #include "base/hash.h"
@@ -19,8 +20,8 @@ uint64_t hash_of(const Draft& d) {
   return mix(h, 0x2545F4914F6CDD1Dull);
 }
 
-bool same(const Node* node, uint64_t hash, const Draft& d) {
-  return node->hash == hash && node->op == d.op && node->dtype == d.dtype && std::ranges::equal(node->sources(), d.sources) && std::ranges::equal(node->args(), d.args);
+bool same(const Node* node, const Draft& d) {
+  return node->op == d.op && node->dtype == d.dtype && std::ranges::equal(node->sources(), d.sources) && std::ranges::equal(node->args(), d.args);
 }
 
 size_t bytes_of(const Draft& d) { return sizeof(Node) + d.sources.size() * sizeof(Node*) + d.args.size() * sizeof(int64_t) + d.shape.size() * sizeof(Dim); }
@@ -35,6 +36,7 @@ uint64_t open_ranges(const Draft& d) {
 }
 
 const Node* construct(void* memory, const Draft& d, uint64_t hash, uint32_t id) {
+  static_assert(sizeof(Node) % alignof(Dim) == 0 && alignof(Dim) <= alignof(Node*), "sources, args and shape follow the node without gaps");
   OpSet below(d.op);
   for (const Node* source : d.sources) below = below | source->below;
   Node* node = new (memory) Node{.hash = hash, .below = below, .minimum = d.minimum, .maximum = d.maximum, .open = open_ranges(d),
@@ -46,43 +48,11 @@ const Node* construct(void* memory, const Draft& d, uint64_t hash, uint32_t id) 
   return node;
 }
 
-// Open addressing with linear probing; a table's size is a power of two.
-template <class Table>
-size_t probe(const Table& table, uint64_t hash, const Draft& d) {
-  const size_t mask = table.size() - 1;
-  size_t i = hash & mask;
-  while (table[i] && !same(table[i], hash, d)) i = (i + 1) & mask;
-  return i;
-}
-
-template <class Table>
-void rehash(Table& table, size_t size) {
-  Table bigger(size);
-  for (const Node* node : table)
-    if (node) {
-      size_t i = node->hash & (size - 1);
-      while (bigger[i]) i = (i + 1) & (size - 1);
-      bigger[i] = node;
-    }
-  table.swap(bigger);
-}
-
-// Removes the entry at `hole` and moves later ones of its probe chain up, so that no search stops too early.
-template <class Table>
-void erase_at(Table& table, size_t hole) {
-  const size_t mask = table.size() - 1;
-  for (size_t i = (hole + 1) & mask; table[i]; i = (i + 1) & mask) {
-    const size_t home = table[i]->hash & mask;
-    if (((i - home) & mask) < ((i - hole) & mask)) continue;
-    table[hole] = table[i];
-    hole = i;
-  }
-  table[hole] = nullptr;
-}
-
+// Names and their numbers; the keys of the map point into the deque, whose elements stay where they are.
 struct NameTable {
   std::mutex mutex;
   std::deque<std::string> names;
+  std::unordered_map<std::string_view, int64_t> ids;
 };
 NameTable& names() {
   static NameTable table;
@@ -92,17 +62,20 @@ NameTable& names() {
 }  // namespace
 
 int64_t name_id(std::string_view text) {
-  const std::lock_guard lock(names().mutex);
-  auto& all = names().names;
-  for (size_t i = 0; i < all.size(); ++i)
-    if (all[i] == text) return int64_t(i);
-  all.emplace_back(text);
-  return int64_t(all.size() - 1);
+  NameTable& all = names();
+  const std::lock_guard lock(all.mutex);
+  if (const auto known = all.ids.find(text); known != all.ids.end()) return known->second;
+  all.names.emplace_back(text);
+  const int64_t id = int64_t(all.names.size()) - 1;
+  all.ids.emplace(all.names.back(), id);
+  return id;
 }
 
 const std::string& name_of(int64_t id) {
-  const std::lock_guard lock(names().mutex);
-  return names().names.at(size_t(id));
+  NameTable& all = names();
+  const std::lock_guard lock(all.mutex);
+  WHIT_ASSERT(id >= 0 && size_t(id) < all.names.size(), "name ", id);
+  return all.names[size_t(id)];
 }
 
 int64_t element_count(ShapeView shape) {
@@ -117,17 +90,16 @@ bool is_symbolic(ShapeView shape) {
 
 // ---- Graph --------------------------------------------------------------------------------------------------------------------------
 
-Graph::Graph() : table_(1024) {}
-Graph::~Graph() = default;
-
 void* Graph::allocate(size_t bytes) {
   bytes = (bytes + 15) & ~size_t(15);
   if (bytes > kBlockBytes) {  // a node with very many sources has a block of its own, below the one in use
     blocks_.insert(blocks_.begin(), std::make_unique_for_overwrite<std::byte[]>(bytes));
+    bytes_ += bytes;
     return blocks_.front().get();
   }
   if (used_ + bytes > kBlockBytes) {
     blocks_.push_back(std::make_unique_for_overwrite<std::byte[]>(kBlockBytes));
+    bytes_ += kBlockBytes;
     used_ = 0;
   }
   void* memory = blocks_.back().get() + used_;
@@ -139,15 +111,16 @@ const Node* Graph::make(Op op, Sources sources, Args args, DType dtype) {
   Draft draft{.op = op, .dtype = dtype, .sources = sources, .args = args, .shape = {}};
   infer(draft);
   const uint64_t hash = hash_of(draft);
-  if (count_ * 2 >= table_.size()) rehash(table_, table_.size() * 2);
-  const size_t slot = probe(table_, hash, draft);
-  if (!table_[slot]) table_[slot] = construct(allocate(bytes_of(draft)), draft, hash, uint32_t(count_++));
-  return table_[slot];
+  size_t slot;
+  if (const Node* node = table_.find(hash, slot, [&](const Node* other) { return same(other, draft); })) return node;
+  const Node* node = construct(allocate(bytes_of(draft)), draft, hash, uint32_t(count_++));
+  table_.insert(slot, hash, node);
+  return node;
 }
 
 const Node* Graph::both(const Node* a, const Node* b) { return !a ? b : !b || a == b ? a : make(Op::And, {a, b}); }
 
-const Node* Graph::import(const Node* root, std::unordered_map<const Node*, const Node*>& seen) {
+const Node* Graph::import(const Node* root, NodeMap<const Node*>& seen) {
   std::vector<const Node*> stack{root}, sources;
   while (!stack.empty()) {
     const Node* node = stack.back();
@@ -155,19 +128,16 @@ const Node* Graph::import(const Node* root, std::unordered_map<const Node*, cons
       stack.pop_back();
       continue;
     }
-    bool ready = true;
+    const size_t waiting = stack.size();
     for (const Node* source : node->sources())
-      if (!seen.contains(source)) {
-        stack.push_back(source);
-        ready = false;
-      }
-    if (!ready) continue;
+      if (!seen.contains(source)) stack.push_back(source);
+    if (stack.size() > waiting) continue;
     stack.pop_back();
     sources.clear();
-    for (const Node* source : node->sources()) sources.push_back(seen.at(source));
+    for (const Node* source : node->sources()) sources.push_back(*seen.find(source));
     seen.emplace(node, make(node->op, sources, node->args(), node->dtype));
   }
-  return seen.at(root);
+  return *seen.find(root);
 }
 
 // ---- TensorGraph --------------------------------------------------------------------------------------------------------------------
@@ -183,30 +153,26 @@ NodeRef TensorGraph::make(Op op, Sources sources, Args args, DType dtype) {
   const uint64_t hash = hash_of(draft);
   Shard& shard = shard_of(hash);
   const std::lock_guard lock(shard.mutex);
-  if (shard.table.empty()) shard.table.resize(64);
-  if (shard.count * 2 >= shard.table.size()) rehash(shard.table, shard.table.size() * 2);
-  const size_t slot = probe(shard.table, hash, draft);
-  if (!shard.table[slot]) {
-    const Node* node = construct(::operator new(bytes_of(draft)), draft, hash, next_id_.fetch_add(1, std::memory_order_relaxed));
-    for (const Node* source : node->sources()) source->references.fetch_add(1, std::memory_order_relaxed);
-    shard.table[slot] = node;
-    ++shard.count;
-    count_.fetch_add(1, std::memory_order_relaxed);
-  }
-  // Under the lock, so that a node whose count has just reached zero is revived before its releaser removes it.
-  return NodeRef(shard.table[slot]);
+  size_t slot;
+  // A node found is referred to under the lock, so that one whose count has just reached zero is revived before its releaser removes it.
+  if (const Node* node = shard.table.find(hash, slot, [&](const Node* other) { return same(other, draft); })) return NodeRef(node);
+  const Node* node = construct(::operator new(bytes_of(draft)), draft, hash, next_id_.fetch_add(1, std::memory_order_relaxed));
+  for (const Node* source : node->sources()) source->references.fetch_add(1, std::memory_order_relaxed);
+  shard.table.insert(slot, hash, node);
+  count_.fetch_add(1, std::memory_order_relaxed);
+  return NodeRef(node);
 }
 
 std::vector<NodeRef> TensorGraph::import(Sources roots) {
-  std::unordered_map<const Node*, NodeRef> seen;
+  NodeMap<NodeRef> seen;
   std::vector<const Node*> sources;
   for (const Node* node : topological_order(roots)) {
     sources.clear();
-    for (const Node* source : node->sources()) sources.push_back(seen.at(source).get());
+    for (const Node* source : node->sources()) sources.push_back(seen.find(source)->get());
     seen.emplace(node, make(node->op, sources, node->args(), node->dtype));
   }
   std::vector<NodeRef> result;
-  for (const Node* root : roots) result.push_back(seen.at(root));
+  for (const Node* root : roots) result.push_back(*seen.find(root));
   return result;
 }
 
@@ -219,11 +185,7 @@ void TensorGraph::release(const Node* node) {
     {
       const std::lock_guard lock(shard.mutex);
       if (next->references.fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
-      const size_t mask = shard.table.size() - 1;
-      size_t slot = next->hash & mask;
-      while (shard.table[slot] != next) slot = (slot + 1) & mask;
-      erase_at(shard.table, slot);
-      --shard.count;
+      shard.table.erase(next->hash, next);
     }
     count_.fetch_sub(1, std::memory_order_relaxed);
     for (const Node* source : next->sources()) dying.push_back(source);
@@ -254,22 +216,26 @@ std::vector<const Node*> topological_order(Sources roots) {
 
 std::vector<const Node*> topological_order(Sources roots, bool (*enter)(const Node*)) {
   std::vector<const Node*> order;
-  std::unordered_map<const Node*, bool> done;
+  NodeSet seen;
   struct Frame {
     const Node* node;
-    size_t next;
+    const Node* const* next;  // the sources still to visit
+    const Node* const* end;
   };
   std::vector<Frame> stack;
+  const auto visit = [&](const Node* node) {
+    if (!seen.insert(node)) return;
+    const Sources sources = enter(node) ? node->sources() : Sources();
+    stack.push_back({node, sources.data(), sources.data() + sources.size()});
+  };
   for (const Node* root : roots) {
-    if (!done.emplace(root, false).second) continue;
-    stack.push_back({root, 0});
+    visit(root);
     while (!stack.empty()) {
-      auto& [node, next] = stack.back();
-      if (next < (enter(node) ? node->sources().size() : 0)) {
-        const Node* source = node->source(next++);
-        if (done.emplace(source, false).second) stack.push_back({source, 0});
+      Frame& top = stack.back();
+      if (top.next != top.end) {
+        visit(*top.next++);
       } else {
-        order.push_back(node);
+        order.push_back(top.node);
         stack.pop_back();
       }
     }

@@ -7,10 +7,11 @@
 #include <memory>
 #include <mutex>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
+#include "ir/intern_table.h"
 #include "ir/node.h"
+#include "ir/node_map.h"
 
 namespace whit {
 
@@ -42,8 +43,7 @@ const std::string& name_of(int64_t id);
 /// An arena graph. Not thread-safe: one per compilation.
 class Graph {
  public:
-  Graph();
-  ~Graph();
+  Graph() = default;
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
 
@@ -70,19 +70,18 @@ class Graph {
   const Node* with_sources(const Node* node, Sources sources) { return make(node->op, sources, node->args(), has(node->op, typed | leaf | memory) ? node->dtype : DType::none); }
 
   /// Copies a node and all below it, from any graph; `seen` maps what was copied already, so that several roots share.
-  const Node* import(const Node* root, std::unordered_map<const Node*, const Node*>& seen);
+  const Node* import(const Node* root, NodeMap<const Node*>& seen);
 
   size_t size() const { return count_; }
-  size_t bytes() const { return blocks_.size() * kBlockBytes; }
+  size_t bytes() const { return bytes_; }
 
  private:
   static constexpr size_t kBlockBytes = 1 << 16;
   void* allocate(size_t bytes);
-  void grow();
 
-  std::vector<const Node*> table_;
+  InternTable table_;
   std::vector<std::unique_ptr<std::byte[]>> blocks_;
-  size_t used_ = kBlockBytes, count_ = 0;
+  size_t used_ = kBlockBytes, bytes_ = 0, count_ = 0;
 };
 
 /// A counted reference to a node of the TensorGraph.
@@ -137,8 +136,7 @@ class TensorGraph {
 
   struct Shard {
     std::mutex mutex;
-    std::vector<const Node*> table;
-    size_t count = 0;
+    InternTable table;
   };
   static constexpr size_t kShards = 64;
   Shard& shard_of(uint64_t hash) { return shards_[hash >> 58]; }
