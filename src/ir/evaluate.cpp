@@ -39,11 +39,11 @@ Bits apply_float(Op op, DType type, const Bits* v) {
 }  // namespace
 
 Bits evaluate(Op op, DType type, std::span<const Bits> operands) {
-  WHIT_ASSERT(has(op, alu) && !has(op, typed) && operands.size() <= 3, name(op));
+  WHIT_ASSERT(has(op, alu) && !has(op, typed) && operands.size() <= 3 && (is_float(type) || !has(op, floating)), name(op), " of ", name(type));
   Bits v[3] = {0, 0, 0};
   for (size_t i = 0; i < operands.size(); ++i) v[i] = operands[i];
   switch (type) {
-    case DType::boolean: return apply_integer<uint8_t>(op, type, v);
+    case DType::boolean: return apply_integer<bool>(op, type, v);
     case DType::int8: return apply_integer<int8_t>(op, type, v);
     case DType::uint8: return apply_integer<uint8_t>(op, type, v);
     case DType::int16: return apply_integer<int16_t>(op, type, v);

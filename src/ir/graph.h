@@ -67,7 +67,7 @@ class Graph {
   const Node* range(int64_t number, const Node* size, AxisKind kind) { return make(Op::Range, {size}, {number, int64_t(kind)}); }
   const Node* range(int64_t number, int64_t size, AxisKind kind) { return range(number, index(size), kind); }
   /// The same node with other sources.
-  const Node* with_sources(const Node* node, Sources sources) { return make(node->op, sources, node->args(), has(node->op, typed | leaf | memory) ? node->dtype : DType::none); }
+  const Node* with_sources(const Node* node, Sources sources) { return make(node->op, sources, node->args(), node->dtype); }
 
   /// Copies a node and all below it, from any graph; `seen` maps what was copied already, so that several roots share.
   const Node* import(const Node* root, NodeMap<const Node*>& seen);

@@ -64,6 +64,13 @@ Interval shift(Op op, DType type, Interval a, Interval b) {
 
 Interval of(const Node* node) { return {node->minimum, node->maximum}; }
 
+// Whether a reduction may be over no element at all: then its value is the op's identity.
+bool may_fold_nothing(const Draft& d) {
+  const auto may_be_empty = [](const Dim& dim) { return dim.symbol ? dim.symbol->minimum < 1 : dim.size < 1; };
+  if (d.op == Op::Reduce) return std::ranges::any_of(d.args.subspan(1), [&](int64_t axis) { return may_be_empty(d.sources[0]->shape()[size_t(axis)]); });
+  return std::ranges::any_of(d.sources.subspan(1), [](const Node* range) { return range->op != Op::Range || range->source(0)->minimum < 1; });
+}
+
 Interval elementwise(const Draft& d) {
   const Interval a = of(d.sources[0]), b = d.sources.size() > 1 ? of(d.sources[1]) : a;
   switch (d.op) {
@@ -120,10 +127,10 @@ Interval infer_interval(const Draft& d) {
   if (d.dtype == DType::uint64) return interval_of(d.dtype);
   if (has(d.op, alu)) {
     for (const Node* source : d.sources)
-      if (source->dtype == DType::uint64 && d.op != Op::Where) return interval_of(d.dtype);
+      if (source->dtype == DType::uint64) return interval_of(d.dtype);
     return elementwise(d);
   }
-  if (has(d.op, reduces) && (d.args[0] == int64_t(Op::Max) || d.args[0] == int64_t(Op::Min))) return of(d.sources[0]);
+  if ((has(d.op, reduces) || d.op == Op::Across) && (d.args[0] == int64_t(Op::Max) || d.args[0] == int64_t(Op::Min)) && !may_fold_nothing(d)) return of(d.sources[0]);
   return interval_of(d.dtype);
 }
 

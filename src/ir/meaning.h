@@ -83,7 +83,7 @@ T bit_xor(T a, T b) {
 }
 template <class T>
 bool within_width(T count) {
-  return count >= T(0) && uint64_t(count) < sizeof(T) * 8;
+  return count >= T(0) && uint64_t(count) < uint64_t(std::numeric_limits<T>::digits + std::is_signed_v<T>);
 }
 template <class T>
 T shift_left(T a, T b) {

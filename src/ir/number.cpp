@@ -113,6 +113,8 @@ Bits bits_of_integer(DType type, int64_t value) {
   }
 }
 
+Bits canonical(DType type, Bits bits) { return is_float(type) ? bits_of_float(type, float_of_bits(type, bits)) : bits_of_integer(type, bits); }
+
 Bits bits_of_number(DType type, double value) {
   if (is_float(type)) return bits_of_float(type, value);
   return type == DType::boolean ? value != 0 : float_to_integer(type, value);
@@ -152,7 +154,8 @@ Bits load_element(DType type, const void* address) {
     case DType::float8_e5m2: return bits_of_float(type, decode_narrow(type, read(uint8_t{})));
     case DType::float16:
     case DType::bfloat16: return bits_of_float(type, decode_narrow(type, read(uint16_t{})));
-    case DType::float32: return Bits(read(uint32_t{}));
+    case DType::float32: return bits_of_float(type, read(float{}));
+    case DType::float64: return bits_of_float(type, read(double{}));
     default: return read(int64_t{});
   }
 }

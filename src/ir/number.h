@@ -22,6 +22,9 @@ Bits bits_of_float(DType type, double value);   ///< rounded to `type`, a float 
 Bits bits_of_integer(DType type, int64_t value);  ///< wrapped to `type`, an integer type or bool (then: value != 0)
 Bits bits_of_number(DType type, double value);  ///< any type; out of range and NaN as Cast does
 
+/// The bits of a value whose bits were put together by other means: wrapped, and with the one NaN.
+Bits canonical(DType type, Bits bits);
+
 /// The value as a double: exact for every type but 64-bit integers beyond 2^53.
 double float_of_bits(DType type, Bits bits);
 
