@@ -13,10 +13,15 @@ class FunctionRef;
 
 template <class Result, class... Arguments>
 class FunctionRef<Result(Arguments...)> {
- public:
+  // Not itself, which is copied, and not a function, whose address doesn't fit a data pointer: pass a lambda.
   template <class Callable>
-  requires(!std::is_same_v<std::remove_cvref_t<Callable>, FunctionRef> && !std::is_function_v<std::remove_reference_t<Callable>> &&
-           std::is_invocable_r_v<Result, Callable&, Arguments...>) FunctionRef(Callable&& callable)
+  static constexpr bool kViewable =
+      !std::is_same_v<std::remove_cvref_t<Callable>, FunctionRef> && !std::is_function_v<std::remove_reference_t<Callable>> &&
+      std::is_invocable_r_v<Result, Callable&, Arguments...>;
+
+ public:
+  template <class Callable, std::enable_if_t<kViewable<Callable>, int> = 0>
+  FunctionRef(Callable&& callable)  // NOLINT(google-explicit-constructor): a lambda is passed as it stands
       : object_(const_cast<void*>(static_cast<const void*>(std::addressof(callable)))),
         call_([](void* object, Arguments... arguments) -> Result {
           return (*static_cast<std::add_pointer_t<Callable>>(object))(std::forward<Arguments>(arguments)...);

@@ -82,6 +82,7 @@ TEST_F(CCompilerTest, ALinkErrorIsABackendError) {
 
 TEST_F(CCompilerTest, SeveralThreadsAtOnce) {
   std::vector<std::thread> threads;
+  threads.reserve(3);
   std::atomic<int> right{0};
   for (int i = 0; i < 3; ++i) {
     threads.emplace_back([&, i] {

@@ -204,6 +204,7 @@ TEST_P(LlvmCompilerTest, SeveralThreadsAtOnce) {
   const auto expected = llvm_->compile(kKernel);
   std::atomic<int> right{0};
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([&] {
       for (int round = 0; round < 10; ++round) right += llvm_->compile(kKernel) == expected && refusal("garbage") != "it compiled";
@@ -222,6 +223,12 @@ TEST(LlvmCompiler, SaysWhatItTried) {
       EXPECT_NE(std::string(error.what()).find(wanted), std::string::npos) << error.what();
     }
   }
+}
+
+TEST(LlvmCompiler, CanBeUnloadedAndLoadedAgain) {
+  if (!LlvmCompiler::unavailable_reason().empty()) GTEST_SKIP() << LlvmCompiler::unavailable_reason();
+  const std::string version = std::to_string(LlvmCompiler::shared().version());
+  for (int round = 0; round < 3; ++round) EXPECT_FALSE(LlvmCompiler(version).compile(kKernel).empty());
 }
 
 TEST(LlvmCompiler, SharedOneWorksOrSaysWhy) {

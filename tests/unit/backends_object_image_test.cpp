@@ -147,7 +147,7 @@ TEST_F(ObjectImageTest, NoPageIsWritableAndExecutable) {
 
 TEST_F(ObjectImageTest, MovesWithItsCode) {
   ObjectImage first(compile(kSource), resolve);
-  ObjectImage second(compile("define i64 @two() nounwind {\n  ret i64 2\n}\n"));
+  ObjectImage second(compile("define i64 @two() uwtable {\n  ret i64 2\n}\n"));
   ObjectImage third(std::move(first));
   EXPECT_NE(third.symbol("work"), nullptr);
   third = std::move(second);

@@ -124,6 +124,7 @@ TEST_F(OpenClApiTest, BuildsAndRunsAKernel) {
   const size_t global = 128, local = 16;
   opencl::Event event = nullptr;
   EXPECT_EQ(api_->enqueue_write_buffer(queue_, memory, 1, 0, 512, values.data(), 0, nullptr, nullptr), opencl::kSuccess);
+  // NOLINTNEXTLINE(bugprone-sizeof-expression): the argument is the handle itself
   EXPECT_EQ(api_->set_kernel_arg(kernel, 0, sizeof memory, &memory), opencl::kSuccess);
   EXPECT_EQ(api_->set_kernel_arg(kernel, 1, sizeof factor, &factor), opencl::kSuccess);
   EXPECT_EQ(api_->set_kernel_arg(kernel, 2, sizeof factor, &factor), -49);

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-extern "C" void __tsan_init() __attribute__((weak));  // there only under ThreadSanitizer
+extern "C" void __tsan_init() __attribute__((weak));  // NOLINT: ThreadSanitizer's name, there only when it is
 
 namespace whit {
 namespace {
@@ -121,6 +121,7 @@ TEST(ThreadPool, ALoopInsideALoopRunsWhole) {
 TEST(ThreadPool, SeveralCallersAtOnce) {
   ThreadPool pool(3);
   std::vector<std::thread> callers;
+  callers.reserve(4);
   std::atomic<int> wrong{0};
   for (int caller = 0; caller < 4; ++caller) {
     callers.emplace_back([&] {

@@ -97,6 +97,7 @@ class ChildSetup {
   /// Starts the program, found in PATH; returns what errno would hold.
   int start(const std::vector<std::string>& arguments, pid_t& child) const {
     std::vector<char*> raw;
+    raw.reserve(arguments.size() + 1);
     for (const std::string& argument : arguments) raw.push_back(const_cast<char*>(argument.c_str()));
     raw.push_back(nullptr);
     return posix_spawnp(&child, raw[0], &files_, &attributes_, raw.data(), environ);

@@ -183,7 +183,7 @@ class Owned {
   ~Owned() {
     if (handle_) release_(handle_);
   }
-  operator Handle() const { return handle_; }
+  operator Handle() const { return handle_; }  // NOLINT(google-explicit-constructor): it stands for the handle in every call
 
  private:
   Handle handle_;

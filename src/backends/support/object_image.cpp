@@ -217,7 +217,7 @@ std::map<std::string, void*, std::less<>> Linker::exported(uint8_t* memory) cons
     const ElfSymbol& symbol = elf_.symbols()[index];
     bool defined = symbol.section != ElfSymbol::kUndefined && symbol.section < ElfSymbol::kFirstReserved;
     if (!symbol.global || !defined) continue;
-    result.emplace(symbol.name, reinterpret_cast<void*>(address(index, memory)));
+    result.emplace(symbol.name, memory + (address(index, memory) - reinterpret_cast<uintptr_t>(memory)));
   }
   return result;
 }
