@@ -1,4 +1,5 @@
 // Nodes on one line, as a reader of C expects them, and the values in them.
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -79,7 +80,7 @@ class Writer {
   void write_other(const Node* node, int depth) {
     switch (node->op) {
       case Op::Const: text_ += print_value(node->dtype, node->arg(0)); return;
-      case Op::Variable: text_ += name_of(node->arg(0)); return;
+      case Op::Variable: write_name(name_of(node->arg(0))); return;
       case Op::Param: text_ += "param" + std::to_string(node->arg(0)); return;
       case Op::Buffer: text_ += "buffer" + std::to_string(node->arg(0)); return;
       case Op::Range: text_ += "r" + std::to_string(node->arg(0)); return;
@@ -95,6 +96,12 @@ class Writer {
       write(node->source(i), depth + 1);
     }
     text_ += ')';
+  }
+
+  // A name that could be taken for something else stands in quotes.
+  void write_name(const std::string& name) {
+    const bool plain = !name.empty() && std::ranges::all_of(name, [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.'; });
+    text_ += plain ? name : quoted(name);
   }
 
   size_t limit_;
