@@ -7,7 +7,9 @@
 
 namespace whit {
 
-LlvmValue LlvmKernel::binary(std::string_view word, const LlvmValue& a, const LlvmValue& b) { return text_.define(a.type, word, ' ', Typed{a}, ", ", b); }
+LlvmValue LlvmKernel::binary(std::string_view word, const LlvmValue& a, const LlvmValue& b) {
+  return text_.define(a.type, word, ' ', Typed{a}, ", ", b);
+}
 
 LlvmValue LlvmKernel::compare(std::string_view word, const LlvmValue& a, const LlvmValue& b) {
   return text_.define(a.type.with(LlvmWord::i1), word, ' ', Typed{a}, ", ", b);
@@ -47,7 +49,8 @@ LlvmValue LlvmKernel::apply_float(Op op, const LlvmValue* v) {
   };
   switch (op) {
     case Op::Neg: return text_.define(type, "fneg ", Typed{v[0]});
-    case Op::Reciprocal: return binary("fdiv", llvm_constant(type, bits_of_float(type.word == LlvmWord::f64 ? DType::float64 : DType::float32, 1)), v[0]);
+    case Op::Reciprocal:
+      return binary("fdiv", llvm_constant(type, bits_of_float(type.word == LlvmWord::f64 ? DType::float64 : DType::float32, 1)), v[0]);
     case Op::Sqrt: return call(LlvmIntrinsic::sqrt);
     case Op::Trunc: return call(LlvmIntrinsic::trunc);
     case Op::Add: return binary("fadd", v[0], v[1]);
@@ -56,7 +59,8 @@ LlvmValue LlvmKernel::apply_float(Op op, const LlvmValue* v) {
     case Op::Less: return compare("fcmp olt", v[0], v[1]);
     case Op::NotEqual: return compare("fcmp une", v[0], v[1]);
     case Op::MulAdd:
-      return text_.define(type, "call ", type, ' ', IntrinsicName{LlvmIntrinsic::fma, type}, '(', Typed{v[0]}, ", ", Typed{v[1]}, ", ", Typed{v[2]}, ')');
+      return text_.define(type, "call ", type, ' ', IntrinsicName{LlvmIntrinsic::fma, type}, '(', Typed{v[0]}, ", ", Typed{v[1]}, ", ",
+                          Typed{v[2]}, ')');
     default: WHIT_ASSERT(false, name(op), " of floats has to be lowered");
   }
   return {};
@@ -120,7 +124,9 @@ LlvmValue LlvmKernel::division(const Node* node, const LlvmValue& a, const LlvmV
   const LlvmValue zero = llvm_constant(a.type, 0), one = llvm_constant(a.type, 1);
   // An interval of uint64 is that of its bits read as signed; only a constant's tells something.
   const bool sign = is_signed(type) && (dividend->minimum < 0 || divisor->minimum < 0);
-  const auto may_be = [&](int64_t value) { return divisor->minimum <= value && value <= divisor->maximum && !(divisor->is_constant() && divisor->arg(0) != value); };
+  const auto may_be = [&](int64_t value) {
+    return divisor->minimum <= value && value <= divisor->maximum && !(divisor->is_constant() && divisor->arg(0) != value);
+  };
   const bool by_zero = may_be(0), by_minus_one = sign && may_be(-1) && dividend->minimum == interval_of(type).minimum;
   const std::string_view words[] = {"udiv", "sdiv", "urem", "srem"};
   const std::string_view word = words[2 * remainder + (sign && !wide)];

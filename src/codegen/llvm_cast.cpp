@@ -27,7 +27,8 @@ LlvmValue LlvmKernel::cast(const Node* node) {
   const Node* source = node->source(0);
   const LlvmValue value = operand(source, lanes_of(node));
   const LlvmWord from = value.type.word, to = type_of(node).word;
-  WHIT_ASSERT(!is_narrow_float(source->dtype) && !is_narrow_float(node->dtype), "Cast of ", name(source->dtype), " to ", name(node->dtype), " has to be lowered");
+  WHIT_ASSERT(!is_narrow_float(source->dtype) && !is_narrow_float(node->dtype), "Cast of ", name(source->dtype), " to ", name(node->dtype),
+              " has to be lowered");
   const bool from_signed = is_signed(source->dtype) && source->dtype != DType::boolean;
   if (node->dtype == DType::boolean) return to_boolean(value);
   if (whit::is_float(from) && whit::is_float(to)) return from == to ? value : convert(to == LlvmWord::f64 ? "fpext" : "fptrunc", value, to);
@@ -42,7 +43,9 @@ LlvmValue LlvmKernel::float_to_integer(const LlvmValue& value, LlvmWord to, bool
   const unsigned width = bit_width(to);
   const LlvmWord through = width < 32 ? LlvmWord::i32 : to;
   const bool single = value.type.word == LlvmWord::f32;
-  const auto number = [&](double n) { return llvm_constant(value.type, single ? Bits(std::bit_cast<uint32_t>(float(n))) : std::bit_cast<Bits>(n)); };
+  const auto number = [&](double n) {
+    return llvm_constant(value.type, single ? Bits(std::bit_cast<uint32_t>(float(n))) : std::bit_cast<Bits>(n));
+  };
   const double beyond = std::ldexp(1.0, int(width) - (keep_sign ? 1 : 0)), least = keep_sign ? -beyond : 0.0;
   const unsigned precision = single ? 24 : 53;
   const bool exact = width - (keep_sign ? 1 : 0) <= precision;  // the greatest integer is itself a float

@@ -67,7 +67,7 @@ void LlvmKernel::survey_operands(const Node* node) {
     if (is_name(source) || source->op == Op::Register || lanes_of(source) != 1) continue;
     if ((node->op == Op::VectorLoad || node->op == Op::VectorStore) && source == node->source(1)) continue;
     Slot& found = slot(source);
-    if (source->op == Op::Const && !found.wide && source->arg(0) != 0) wide_constants_.push_back(source);
+    if (source->op == Op::Const && !found.wide) wide_constants_.push_back(source);
     found.wide = true;
   }
 }
@@ -155,8 +155,10 @@ void LlvmKernel::write_variable(size_t i) {
   const LlvmValue pointer = text_.define({}, "getelementptr inbounds i64, i64* %variables, i64 ", i);
   LlvmValue value = text_.define({}, "load i64, i64* ", pointer, ", align 8, !invariant.load !0");
   const LlvmType type = type_of(variable->dtype, 1);
-  if (type.word == LlvmWord::i1) value = to_boolean(value);
-  else if (bit_width(type.word) < 64) value = convert("trunc", value, type.word == LlvmWord::f32 ? LlvmWord::i32 : type.word);
+  if (type.word == LlvmWord::i1)
+    value = to_boolean(value);
+  else if (bit_width(type.word) < 64)
+    value = convert("trunc", value, type.word == LlvmWord::f32 ? LlvmWord::i32 : type.word);
   if (is_float(type.word)) value = convert("bitcast", value, type.word);
   define_node(variable, value);
 }
@@ -236,7 +238,8 @@ void LlvmKernel::close_loop() {
   if (loop.counter.hole == 0) return;
   for (const auto& [reg, phi] : loop.registers) {
     LlvmValue& value = registers_[reg].value;  // a constant of many lanes is too long for the hole
-    if (value.kind == LlvmValue::constant && value.type.lanes > 1) value = text_.define(value.type, "bitcast ", Typed{value}, " to ", value.type);
+    if (value.kind == LlvmValue::constant && value.type.lanes > 1)
+      value = text_.define(value.type, "bitcast ", Typed{value}, " to ", value.type);
   }
   const LlvmValue next = text_.define({}, "add nuw nsw i64 ", loop.counter.value, ", 1");
   const LlvmValue again = compare("icmp slt", next, loop.limit);

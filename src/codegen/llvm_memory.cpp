@@ -21,7 +21,9 @@ LlvmType LlvmKernel::memory_type(const Node* storage, uint32_t lanes) const {
   return type.word == LlvmWord::i1 ? type.with(LlvmWord::i8) : type;
 }
 
-LlvmValue LlvmKernel::to_memory(const LlvmValue& value) { return value.type.word == LlvmWord::i1 ? resize(value, LlvmWord::i8, false) : value; }
+LlvmValue LlvmKernel::to_memory(const LlvmValue& value) {
+  return value.type.word == LlvmWord::i1 ? resize(value, LlvmWord::i8, false) : value;
+}
 
 LlvmValue LlvmKernel::from_memory(DType type, const LlvmValue& value) { return type == DType::boolean ? to_boolean(value) : value; }
 
@@ -40,7 +42,9 @@ LlvmValue LlvmKernel::address(const Node* storage, const LlvmValue& index, LlvmT
 }
 
 // What a kernel only reads stays as it is while the kernel runs, for different slots never overlap.
-std::string_view LlvmKernel::facts(const Node* storage) const { return kernel_->params[size_t(storage->arg(0))].written ? "" : ", !invariant.load !0"; }
+std::string_view LlvmKernel::facts(const Node* storage) const {
+  return kernel_->params[size_t(storage->arg(0))].written ? "" : ", !invariant.load !0";
+}
 
 // ---- Loads --------------------------------------------------------------------------------------------------------------------------
 
@@ -60,7 +64,8 @@ LlvmValue LlvmKernel::load_scalar(const Node* node) {
     index = select(condition, index, llvm_constant(index.type, 0));
   }
   const LlvmValue pointer = address(storage, index, type, true);
-  const LlvmValue value = text_.define(type, "load ", type, ", ", PointerTo{type}, ' ', pointer, ", align ", item_bytes(type), facts(storage));
+  const LlvmValue value =
+      text_.define(type, "load ", type, ", ", PointerTo{type}, ' ', pointer, ", align ", item_bytes(type), facts(storage));
   return from_memory(storage->dtype, gate ? select(condition, value, llvm_constant(type, 0)) : value);
 }
 
@@ -69,10 +74,12 @@ LlvmValue LlvmKernel::load_vector(const Node* node, uint32_t lanes) {
   const LlvmType type = memory_type(storage, lanes);
   const LlvmValue pointer = address(storage, index_of(node->source(1), 1), type, !gate);
   if (!gate)
-    return from_memory(storage->dtype, text_.define(type, "load ", type, ", ", PointerTo{type}, ' ', pointer, ", align ", item_bytes(type), facts(storage)));
+    return from_memory(storage->dtype, text_.define(type, "load ", type, ", ", PointerTo{type}, ' ', pointer, ", align ", item_bytes(type),
+                                                    facts(storage)));
   const LlvmValue mask = operand(gate, lanes), nothing = llvm_constant(type, 0);
-  return from_memory(storage->dtype, text_.define(type, "call ", type, ' ', IntrinsicName{LlvmIntrinsic::masked_load, type}, '(', PointerTo{type}, ' ', pointer,
-                                                  ", i32 ", item_bytes(type), ", ", Typed{mask}, ", ", Typed{nothing}, ')'));
+  return from_memory(storage->dtype,
+                     text_.define(type, "call ", type, ' ', IntrinsicName{LlvmIntrinsic::masked_load, type}, '(', PointerTo{type}, ' ',
+                                  pointer, ", i32 ", item_bytes(type), ", ", Typed{mask}, ", ", Typed{nothing}, ')'));
 }
 
 LlvmValue LlvmKernel::gather(const Node* node, uint32_t lanes) {
@@ -80,8 +87,9 @@ LlvmValue LlvmKernel::gather(const Node* node, uint32_t lanes) {
   const LlvmType type = memory_type(storage, lanes);
   const LlvmValue pointers = address(storage, index_of(node->source(1), lanes), type, !gate);
   const LlvmValue mask = gate ? operand(gate, lanes) : llvm_constant(type.with(LlvmWord::i1), 1), nothing = llvm_constant(type, 0);
-  return from_memory(storage->dtype, text_.define(type, "call ", type, ' ', IntrinsicName{LlvmIntrinsic::masked_gather, type}, "(<", lanes, " x ",
-                                                  PointerTo{{type.word}}, "> ", pointers, ", i32 ", item_bytes(type), ", ", Typed{mask}, ", ", Typed{nothing}, ')'));
+  return from_memory(storage->dtype, text_.define(type, "call ", type, ' ', IntrinsicName{LlvmIntrinsic::masked_gather, type}, "(<", lanes,
+                                                  " x ", PointerTo{{type.word}}, "> ", pointers, ", i32 ", item_bytes(type), ", ",
+                                                  Typed{mask}, ", ", Typed{nothing}, ')'));
 }
 
 // ---- Stores -------------------------------------------------------------------------------------------------------------------------
@@ -116,8 +124,8 @@ void LlvmKernel::store_vector(const Node* node, uint32_t lanes) {
   const LlvmValue pointer = address(storage, index_of(node->source(1), 1), type, !gate);
   if (!gate) return text_.line("store ", Typed{value}, ", ", PointerTo{type}, ' ', pointer, ", align ", item_bytes(type));
   const LlvmValue mask = operand(gate, lanes);
-  text_.line("call void ", IntrinsicName{LlvmIntrinsic::masked_store, type}, '(', Typed{value}, ", ", PointerTo{type}, ' ', pointer, ", i32 ", item_bytes(type), ", ",
-             Typed{mask}, ')');
+  text_.line("call void ", IntrinsicName{LlvmIntrinsic::masked_store, type}, '(', Typed{value}, ", ", PointerTo{type}, ' ', pointer,
+             ", i32 ", item_bytes(type), ", ", Typed{mask}, ')');
 }
 
 // Lanes that meet in one element are written in their order, as a loop would.
@@ -127,8 +135,8 @@ void LlvmKernel::scatter(const Node* node, uint32_t lanes) {
   const LlvmValue value = to_memory(operand(node->source(2), lanes));
   const LlvmValue pointers = address(storage, index_of(node->source(1), lanes), type, !gate);
   const LlvmValue mask = gate ? operand(gate, lanes) : llvm_constant(type.with(LlvmWord::i1), 1);
-  text_.line("call void ", IntrinsicName{LlvmIntrinsic::masked_scatter, type}, '(', Typed{value}, ", <", lanes, " x ", PointerTo{{type.word}}, "> ", pointers, ", i32 ",
-             item_bytes(type), ", ", Typed{mask}, ')');
+  text_.line("call void ", IntrinsicName{LlvmIntrinsic::masked_scatter, type}, '(', Typed{value}, ", <", lanes, " x ",
+             PointerTo{{type.word}}, "> ", pointers, ", i32 ", item_bytes(type), ", ", Typed{mask}, ')');
 }
 
 }  // namespace whit

@@ -72,8 +72,10 @@ void LlvmText::declare_intrinsics() {
     const LlvmType type = name.type, mask = type.with(LlvmWord::i1);
     const bool writes = name.intrinsic == LlvmIntrinsic::masked_store || name.intrinsic == LlvmIntrinsic::masked_scatter;
     append(std::string_view("declare "));
-    if (writes) append(std::string_view("void"));
-    else append(type);
+    if (writes)
+      append(std::string_view("void"));
+    else
+      append(type);
     append(' ');
     append_name(name);
     append('(');
