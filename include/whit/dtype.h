@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace whit {
@@ -59,6 +60,9 @@ constexpr unsigned bit_width(DType type) { return type == DType::boolean ? 1 : u
 /// The least type that both convert to: bool < (u)int8 < … < (u)int64 < fp8 < {float16, bfloat16} < float32 < float64. Mixed signs go
 /// to the next wider signed type; int64 with uint64, like two different fp8 or 16-bit floats, goes to the next float type.
 DType promote(DType a, DType b);
+/// The same for several, in whatever order they stand. Folding `promote` over them would depend on the order, because some pairs
+/// (int64 and uint64; two different fp8 or 16-bit floats) go further up than a third type beside them asks for.
+DType promote(std::span<const DType> types);
 
 /// The type a sum of `type` is accumulated and returned in: bool and small signed integers in int32, small unsigned ones in uint32;
 /// floats keep their type (16-bit ones are accumulated in float32 and rounded once).

@@ -40,6 +40,15 @@ DType promote(DType a, DType b) {
   return is_float(a) ? promote_floats(a, b) : promote_integers(a, b);
 }
 
+DType promote(std::span<const DType> types) {
+  // Floats decide alone where there are any, and among them the widest.
+  const auto is_decisive = [&](DType type) { return std::ranges::none_of(types, [&](DType other) { return is_float(other) && (!is_float(type) || item_size(other) > item_size(type)); }); };
+  DType result = DType::none;
+  for (const DType type : types)
+    if (is_decisive(type)) result = promote(result, type);
+  return result;
+}
+
 DType sum_type(DType type) {
   if (type == DType::boolean) return DType::int32;
   if (is_integer(type) && type != DType::index && item_size(type) < 4) return is_signed(type) ? DType::int32 : DType::uint32;

@@ -64,14 +64,15 @@ Bits identity_of(Op op, DType type) {
   const bool with_sign = is_signed(type) && !floating;
   const int64_t greatest = with_sign ? std::numeric_limits<int64_t>::max() >> (64 - width) : int64_t(~uint64_t(0) >> (64 - width));
   const int64_t least = with_sign ? -greatest - 1 : 0;
+  const double top = type == DType::float8_e4m3 ? 448 : std::numeric_limits<double>::infinity();  // e4m3 has no infinity
   switch (op) {
     case Op::Add:
     case Op::Or:
     case Op::Xor: return floating ? bits_of_float(type, 0) : 0;
     case Op::Mul: return floating ? bits_of_float(type, 1) : 1;
     case Op::And: return type == DType::boolean ? 1 : bits_of_integer(type, -1);
-    case Op::Max: return floating ? bits_of_float(type, -std::numeric_limits<double>::infinity()) : least;
-    case Op::Min: return floating ? bits_of_float(type, std::numeric_limits<double>::infinity()) : greatest;
+    case Op::Max: return floating ? bits_of_float(type, -top) : least;
+    case Op::Min: return floating ? bits_of_float(type, top) : greatest;
     default: WHIT_ASSERT(false, name(op), " does not accumulate");
   }
   return 0;
