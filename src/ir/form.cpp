@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "ir/device_id.h"
+#include "ir/interval.h"
 
 namespace whit {
 
@@ -200,7 +201,10 @@ std::string leaf_error(const Draft& d) {
   }
   if (d.dtype == DType::none) return concat(name(d.op), " needs a dtype");
   if (d.op == Op::Const) return right();
-  if (d.op == Op::Variable) return d.args[1] <= d.args[2] && d.args[0] >= 0 ? right() : "Variable without a value";
+  if (d.op == Op::Variable) {
+    const Interval all = is_float(d.dtype) ? interval_of(DType::int64) : interval_of(d.dtype);
+    return d.args[0] >= 0 && all.minimum <= d.args[1] && d.args[1] <= d.args[2] && d.args[2] <= all.maximum ? right() : concat("Variable of ", name(d.dtype), " in ", d.args[1], " to ", d.args[2]);
+  }
   if (d.args[1] < 0 || d.args[1] > kElementLimit) return concat(name(d.op), " of ", d.args[1], " elements");
   return d.args[2] == DeviceId(d.args[2]) && d.args[2] >= kNoDevice ? right() : concat(name(d.op), " on no device");
 }
