@@ -1,0 +1,30 @@
+#include "rules/simplify.h"
+
+#include <chrono>
+
+#include "rewrite/driver.h"
+#include "rules/index_functions.h"
+#include "rules/tables.h"
+
+namespace whit {
+
+const Node* simplify(Graph& graph, const Node* root) { return rewrite(graph, root, simplify_rules()); }
+
+std::vector<const Node*> simplify(Graph& graph, Sources roots) { return rewrite(graph, roots, simplify_rules()); }
+
+std::vector<const Node*> simplify_tensor(Graph& graph, Sources roots) { return rewrite(graph, roots, simplify_rules()); }
+
+RewriteBenchmark rewrite_benchmark() {
+  constexpr size_t kExpressions = 100'000;
+  Graph graph;
+  Random random(1);
+  std::vector<const Node*> roots;
+  for (size_t i = 0; i < kExpressions; ++i) roots.push_back(index_rewrites::random_index(random, graph, 12));
+  const auto start = std::chrono::steady_clock::now();
+  Rewriter rewriter(graph, simplify_rules());
+  rewriter(roots);
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  return {kExpressions, rewriter.counts().visits, rewriter.counts().rewrites, taken.count()};
+}
+
+}  // namespace whit

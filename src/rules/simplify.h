@@ -1,0 +1,24 @@
+// Simplification, as the passes call it: the rule sets that change nothing of what is computed, to a fixed point.
+#pragma once
+
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace whit {
+
+/// An expression of a kernel: arithmetic, casts, indices, conditions.
+const Node* simplify(Graph& graph, const Node* root);
+std::vector<const Node*> simplify(Graph& graph, Sources roots);
+
+/// A graph of tensors: the same, and movement ops.
+std::vector<const Node*> simplify_tensor(Graph& graph, Sources roots);
+
+struct RewriteBenchmark {
+  size_t expressions, visits, rewrites;
+  double seconds;  ///< of rewriting alone
+};
+/// Simplifies 100,000 random index expressions.
+RewriteBenchmark rewrite_benchmark();
+
+}  // namespace whit
