@@ -1,0 +1,99 @@
+// Gradients of casts, reductions and the ops of tensor structure.
+#include "rules/gradient_functions.h"
+
+#include <numeric>
+
+namespace whit::gradients {
+
+namespace {
+
+// Equal elements share the gradient of the greatest (or least) equally.
+const Node* shared_by_equals(Graph& graph, const Node* node, const Node* dy) {
+  const Node* source = node->source(0);
+  const DType type = accumulation_type(dy->dtype);
+  const Node* differs = graph.make(Op::NotEqual, {source, expanded(graph, node, source->shape())});
+  const Node* one = graph.where(differs, graph.constant(type, 0), graph.constant(type, 1));
+  const Node* count = summed(graph, one, node->args().subspan(1));
+  const Node* share = graph.cast(graph.make(Op::Divide, {graph.cast(dy, type), count}), dy->dtype);
+  return graph.where(differs, graph.constant(dy->dtype, 0), expanded(graph, share, source->shape()));
+}
+
+// The gradient of an element of a product is the product of the others. With `rest` the product of all that are not zero, `sum` the sum
+// of all that are, and an element taken out of both: no other zero leaves rest, one leaves rest * sum, more leave 0. In that form (the
+// sum is 0, but its gradient is not) the second derivative is right at zeros too.
+const Node* product_of_others(Graph& graph, const Node* node, const Node* dy) {
+  const DType type = accumulation_type(dy->dtype);
+  const Node* value = graph.cast(node->source(0), type);
+  const ShapeView shape = value->shape();
+  const Node *zero = graph.constant(type, 0), *one = graph.constant(type, 1);
+  const Node* regular = graph.make(Op::NotEqual, {value, zero});
+  const Node* factor = graph.where(regular, value, one);
+  const Node* term = graph.where(regular, zero, value);
+  const Node* counted = graph.where(regular, zero, one);
+  const Node* rest = graph.make(Op::Reduce, Sources(&factor, 1), node->args());
+  const auto of_others = [&](const Node* each) {
+    return graph.sub(expanded(graph, summed(graph, each, node->args().subspan(1)), shape), each);
+  };
+  const Node* zeros = of_others(counted);
+  const Node* several = graph.where(graph.less(one, zeros), zero, of_others(term));
+  const Node* scale = graph.where(graph.less(zeros, one), one, several);
+  const Node* others = graph.mul(graph.make(Op::Divide, {expanded(graph, rest, shape), factor}), scale);
+  return graph.cast(graph.mul(expanded(graph, graph.cast(dy, type), shape), others), dy->dtype);
+}
+
+// The movement ops from an Assign's old version (or the storage below it) to the view that is written, last first.
+struct View {
+  const Node* base;
+  std::vector<const Node*> chain;
+};
+View written_view(const Node* node) {
+  View view{node->source(2), {}};
+  for (; view.base != node->source(0) && has(view.base->op, movement); view.base = view.base->source(0)) view.chain.push_back(view.base);
+  return view;
+}
+
+// A value of the base's shape, moved as the view moves its base.
+const Node* through(Graph& graph, const View& view, const Node* value) {
+  value = reshaped(graph, value, view.base->shape());
+  for (size_t i = view.chain.size(); i-- > 0;) {
+    std::vector<const Node*> sources(view.chain[i]->sources().begin(), view.chain[i]->sources().end());
+    sources[0] = value;
+    value = graph.make(view.chain[i]->op, sources, view.chain[i]->args());
+  }
+  return value;
+}
+
+// What is moved back to the base from a value of the view's shape.
+const Node* back_through(Graph& graph, const View& view, const Node* value) {
+  for (const Node* step : view.chain) value = of_source(graph, step, value, 0);
+  return value;
+}
+
+}  // namespace
+
+const Node* cast(Graph& graph, const Node* node, const Node* dy, size_t) { return graph.cast(dy, node->source(0)->dtype); }
+
+const Node* reduce(Graph& graph, const Node* node, const Node* dy, size_t) {
+  if (node->reduce_op() == Op::Add) return expanded(graph, dy, node->source(0)->shape());
+  return node->reduce_op() == Op::Mul ? product_of_others(graph, node, dy) : shared_by_equals(graph, node, dy);
+}
+
+const Node* pass(Graph&, const Node*, const Node* dy, size_t) { return dy; }
+
+const Node* copy(Graph& graph, const Node* node, const Node* dy, size_t) {
+  const DeviceId device = node->source(0)->device;
+  return device == kNoDevice || device == dy->device ? dy : graph.make(Op::Copy, {dy}, {device});
+}
+
+// What is written replaces what was there: its gradient is that of the place, and the old version's is zero there.
+const Node* assign(Graph& graph, const Node* node, const Node* dy, size_t source) {
+  if (source == 2) return nullptr;
+  if (node->source_count == 2) return source == 1 ? reshaped(graph, dy, node->source(1)->shape()) : nullptr;
+  const View view = written_view(node);
+  if (source == 1) return reshaped(graph, through(graph, view, dy), node->source(1)->shape());
+  const Node* ones = filled(graph, graph.constant(dy->dtype, 1), node->source(2)->shape());
+  const Node* written = reshaped(graph, back_through(graph, view, ones), dy->shape());
+  return graph.where(graph.make(Op::NotEqual, {written, graph.constant(dy->dtype, 0)}), graph.constant(dy->dtype, 0), dy);
+}
+
+}  // namespace whit::gradients
