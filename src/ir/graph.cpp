@@ -55,8 +55,8 @@ struct NameTable {
   std::unordered_map<std::string_view, int64_t> ids;
 };
 NameTable& names() {
-  static NameTable table;
-  return table;
+  static NameTable* table = new NameTable;  // never destroyed, like the TensorGraph
+  return *table;
 }
 
 }  // namespace
@@ -176,22 +176,45 @@ std::vector<NodeRef> TensorGraph::import(Sources roots) {
   return result;
 }
 
+namespace {
+
+// Gives a reference back unless it is the last one: that needs a lock.
+bool drop_unless_last(const Node* node) {
+  uint32_t count = node->references.load(std::memory_order_relaxed);
+  while (count > 1)
+    if (node->references.compare_exchange_weak(count, count - 1, std::memory_order_acq_rel)) return true;
+  return false;
+}
+
+}  // namespace
+
 void TensorGraph::release(const Node* node) {
-  std::vector<const Node*> dying{node};
-  while (!dying.empty()) {
-    const Node* next = dying.back();
-    dying.pop_back();
-    Shard& shard = shard_of(next->hash);
+  std::vector<const Node*> waiting;
+  while (node) {
+    const Node* next = nullptr;
+    Shard& shard = shard_of(node->hash);
+    bool dies;
     {
       const std::lock_guard lock(shard.mutex);
-      if (next->references.fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
-      shard.table.erase(next->hash, next);
+      dies = node->references.fetch_sub(1, std::memory_order_acq_rel) == 1;
+      if (dies) shard.table.erase(node->hash, node);
     }
-    count_.fetch_sub(1, std::memory_order_relaxed);
-    for (const Node* source : next->sources()) dying.push_back(source);
-    if (Attachment* attachment = next->attachment.load(std::memory_order_acquire)) attachment->release();
-    next->~Node();
-    ::operator delete(const_cast<Node*>(next));
+    if (dies) {
+      count_.fetch_sub(1, std::memory_order_relaxed);
+      for (const Node* source : node->sources()) {
+        if (drop_unless_last(source)) continue;
+        if (next) waiting.push_back(next);
+        next = source;
+      }
+      if (Attachment* attachment = node->attachment.load(std::memory_order_acquire)) attachment->release();
+      node->~Node();
+      ::operator delete(const_cast<Node*>(node));
+    }
+    if (!next && !waiting.empty()) {
+      next = waiting.back();
+      waiting.pop_back();
+    }
+    node = next;
   }
 }
 
@@ -200,12 +223,7 @@ NodeRef::NodeRef(const Node* node) : node_(node) {
 }
 
 NodeRef::~NodeRef() {
-  if (!node_) return;
-  // The common case, not the last reference, needs no lock.
-  uint32_t count = node_->references.load(std::memory_order_relaxed);
-  while (count > 1)
-    if (node_->references.compare_exchange_weak(count, count - 1, std::memory_order_acq_rel)) return;
-  TensorGraph::shared().release(node_);
+  if (node_ && !drop_unless_last(node_)) TensorGraph::shared().release(node_);
 }
 
 // ---- Traversal ----------------------------------------------------------------------------------------------------------------------
