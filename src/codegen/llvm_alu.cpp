@@ -20,17 +20,26 @@ LlvmValue LlvmKernel::select(const LlvmValue& condition, const LlvmValue& a, con
 }
 
 LlvmValue LlvmKernel::alu(const Node* node) {
-  const uint32_t lanes = lanes_of(node);
   if (node->op == Op::Cast) return cast(node);
   if (node->op == Op::Bitcast) return bitcast(node);
   LlvmValue v[3];
-  for (size_t i = 0; i < node->source_count; ++i) v[i] = operand(node->source(i), lanes);
-  const DType type = node->source(node->op == Op::Where ? 1 : 0)->dtype;
-  if (type != DType::boolean) {
-    if (node->op == Op::Quotient || node->op == Op::Remainder) return division(node, v[0], v[1]);
-    if (node->op == Op::Shl || node->op == Op::Shr) return shift(node, v[0], v[1]);
+  for (size_t i = 0; i < node->source_count; ++i) v[i] = operand(node->source(i), lanes_of(node));
+  const size_t first = node->op == Op::Where ? 1 : 0;
+  const DType type = node->source(first)->dtype;
+  if (type == DType::index) {
+    // Lanes of an index have the width that each node needs: the operation takes the greatest of them.
+    LlvmWord word = node->dtype == DType::index ? type_of(node).word : LlvmWord::i32;
+    for (size_t i = first; i < node->source_count; ++i) word = std::max(word, v[i].type.word);
+    for (size_t i = first; i < node->source_count; ++i) v[i] = resize(v[i], word, true);
   }
-  return apply(node->op, type, v);
+  LlvmValue result;
+  if (type != DType::boolean && (node->op == Op::Quotient || node->op == Op::Remainder))
+    result = division(node, v[0], v[1]);
+  else if (type != DType::boolean && (node->op == Op::Shl || node->op == Op::Shr))
+    result = shift(node, v[0], v[1]);
+  else
+    result = apply(node->op, type, v);
+  return node->dtype == DType::index ? resize(result, type_of(node).word, true) : result;
 }
 
 LlvmValue LlvmKernel::apply(Op op, DType type, const LlvmValue* v) {
@@ -165,6 +174,7 @@ LlvmValue LlvmKernel::across(const Node* node) {
   const uint32_t lanes = uint32_t(node->source(1)->source(0)->arg(0));
   WHIT_ASSERT((lanes & (lanes - 1)) == 0, "Across folds ", lanes, " lanes");
   LlvmValue value = operand(node->source(0), lanes);
+  if (type == DType::index) value = resize(value, LlvmWord::i64, true);  // a sum of what fits may not fit
   for (uint32_t half = lanes / 2; half > 1; half /= 2) {
     const LlvmType narrow{value.type.word, half};
     LlvmValue parts[2];
@@ -179,7 +189,7 @@ LlvmValue LlvmKernel::across(const Node* node) {
     const LlvmValue parts[2] = {extract(value, 0), extract(value, 1)};
     value = apply(op, type, parts);
   }
-  return type == DType::index ? resize(value, LlvmWord::i64, true) : value;
+  return value;
 }
 
 }  // namespace whit

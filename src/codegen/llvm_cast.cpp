@@ -14,7 +14,7 @@ LlvmValue LlvmKernel::convert(std::string_view word, const LlvmValue& value, Llv
 
 LlvmValue LlvmKernel::resize(const LlvmValue& value, LlvmWord to, bool keep_sign) {
   if (value.type.word == to) return value;
-  if (value.kind == LlvmValue::constant && keep_sign) return llvm_constant(value.type.with(to), value.payload);
+  if (value.kind != LlvmValue::instruction && keep_sign) return {value.type.with(to), value.kind, value.payload};
   return convert(bit_width(to) < bit_width(value.type.word) ? "trunc" : keep_sign ? "sext" : "zext", value, to);
 }
 

@@ -1,7 +1,9 @@
 #include "codegen/llvm_kernel.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
+#include <limits>
 
 #include "base/error.h"
 
@@ -57,7 +59,7 @@ LlvmKernel::Slot& LlvmKernel::slot(const Node* node) {
 size_t LlvmKernel::register_of(const Node* node) {
   for (size_t i = 0; i < registers_.size(); ++i)
     if (registers_[i].node == node) return i;
-  registers_.push_back({node, constant_of(node->dtype, 0, lanes_of(node))});
+  registers_.push_back({node, constant_of(node, lanes_of(node))});
   return registers_.size() - 1;
 }
 
@@ -99,21 +101,28 @@ LlvmType LlvmKernel::type_of(DType type, uint32_t lanes) const {
     case 1: return {type == DType::boolean ? LlvmWord::i1 : LlvmWord::i8, lanes};
     case 2: return {LlvmWord::i16, lanes};
     case 4: return {type == DType::float32 ? LlvmWord::f32 : LlvmWord::i32, lanes};
-    default: break;
+    default: return {type == DType::float64 ? LlvmWord::f64 : LlvmWord::i64, lanes};
   }
-  // A scalar index has the width of an address whatever fits, so that no address needs an extension; lanes of 32 bits are twice as many.
-  if (type == DType::index) return {lanes > 1 && kernel_->index_type == DType::int32 ? LlvmWord::i32 : LlvmWord::i64, lanes};
-  return {type == DType::float64 ? LlvmWord::f64 : LlvmWord::i64, lanes};
 }
 
-LlvmValue LlvmKernel::constant_of(DType type, Bits bits, uint32_t lanes) const {
-  if (is_narrow_float(type)) bits = encode_narrow(type, std::bit_cast<float>(uint32_t(bits)));
-  return llvm_constant(type_of(type, lanes), bits);
+// A scalar index has the width of an address, whatever fits, so that no address needs an extension. Lanes have 32 bits where their values
+// fit: a register holds twice as many.
+LlvmType LlvmKernel::type_of(const Node* node, uint32_t lanes) const {
+  if (node->dtype != DType::index || lanes == 1) return type_of(node->dtype, lanes);
+  constexpr int64_t least = std::numeric_limits<int32_t>::min(), greatest = std::numeric_limits<int32_t>::max();
+  const bool fits = kernel_->index_type == DType::int32 || (node->minimum >= least && node->maximum <= greatest);
+  return {fits ? LlvmWord::i32 : LlvmWord::i64, lanes};
+}
+
+LlvmValue LlvmKernel::constant_of(const Node* node, uint32_t lanes) const {
+  const Bits bits = node->op == Op::Const ? node->arg(0) : 0;
+  const bool encoded = is_narrow_float(node->dtype);
+  return llvm_constant(type_of(node, lanes), encoded ? encode_narrow(node->dtype, std::bit_cast<float>(uint32_t(bits))) : bits);
 }
 
 LlvmValue LlvmKernel::value_of(const Node* node) {
   switch (node->op) {
-    case Op::Const: return constant_of(node->dtype, node->arg(0), 1);
+    case Op::Const: return constant_of(node, 1);
     case Op::Register: return registers_[register_of(node)].value;
     case Op::Range:
       if (is_vector_range(node)) return {type_of(node), lanes_of(node) > 1 ? LlvmValue::steps : LlvmValue::constant, 0};
@@ -126,7 +135,7 @@ LlvmValue LlvmKernel::value_of(const Node* node) {
 }
 
 LlvmValue LlvmKernel::splat(LlvmValue value, LlvmType type) {
-  if (value.type.word != type.word) value = resize(value, type.word, true);  // an index
+  value = resize(value, type.word, true);  // an index whose lanes are narrower
   if (value.is_zero()) return llvm_constant(type, 0);
   const LlvmValue first = text_.define(type, "insertelement ", type, " poison, ", Typed{value}, ", i64 0");
   return text_.define(type, "shufflevector ", Typed{first}, ", ", type, " poison, <", type.lanes, " x i32> zeroinitializer");
@@ -137,7 +146,7 @@ LlvmValue LlvmKernel::operand(const Node* node, uint32_t lanes) {
   if (value.type.lanes == lanes) return value;
   WHIT_ASSERT(value.type.lanes == 1, kernel_->name, ": ", name(node->op), " has ", value.type.lanes, " lanes where ", lanes, " are wanted");
   if (lanes == wide_lanes_ && node->op != Op::Register && slot(node).wide) return slot(node).splat;
-  return splat(value, type_of(node->dtype, lanes));
+  return splat(value, type_of(node, lanes));
 }
 
 void LlvmKernel::define_node(const Node* node, LlvmValue value) {
@@ -145,7 +154,7 @@ void LlvmKernel::define_node(const Node* node, LlvmValue value) {
   if (defined.defined && !loops_.empty()) outer_.push_back({node, defined.value, defined.splat});
   defined.defined = true;
   defined.value = value;
-  if (defined.wide) defined.splat = splat(value, type_of(node->dtype, wide_lanes_));
+  if (defined.wide) defined.splat = splat(value, type_of(node, wide_lanes_));
 }
 
 // ---- Blocks -------------------------------------------------------------------------------------------------------------------------
@@ -154,7 +163,7 @@ void LlvmKernel::write_variable(size_t i) {
   const Node* variable = kernel_->variables[i];
   const LlvmValue pointer = text_.define({}, "getelementptr inbounds i64, i64* %variables, i64 ", i);
   LlvmValue value = text_.define({}, "load i64, i64* ", pointer, ", align 8, !invariant.load !0");
-  const LlvmType type = type_of(variable->dtype, 1);
+  const LlvmType type = type_of(variable, 1);
   if (type.word == LlvmWord::i1)
     value = to_boolean(value);
   else if (bit_width(type.word) < 64)
@@ -175,7 +184,7 @@ void LlvmKernel::write_entry() {
     text_.line("%buffer", i, " = bitcast i8* ", buffer, " to ", PointerTo{element});
   }
   for (size_t i = 0; i < kernel_->variables.size(); ++i) write_variable(i);
-  for (const Node* constant : wide_constants_) define_node(constant, constant_of(constant->dtype, constant->arg(0), 1));
+  for (const Node* constant : wide_constants_) define_node(constant, constant_of(constant, 1));
 }
 
 void LlvmKernel::start_block(LlvmLabel label) {
@@ -270,7 +279,7 @@ void LlvmKernel::execute(const Node* node) {
     case Op::EndLoop: return close_loop();
     case Op::Set: {
       const Node* reg = node->source(0);
-      registers_[register_of(reg)].value = operand(node->source(1), lanes_of(reg));
+      registers_[register_of(reg)].value = resize(operand(node->source(1), lanes_of(reg)), type_of(reg).word, true);
       return;
     }
     case Op::Across: return define_node(node, across(node));

@@ -64,8 +64,9 @@ class LlvmKernel {
   // Operands.
   uint32_t lanes_of(const Node* node) const { return node->open & vector_open_ ? uint32_t(kernel_->lanes(node)) : 1; }
   LlvmType type_of(DType type, uint32_t lanes) const;
-  LlvmType type_of(const Node* node) const { return type_of(node->dtype, lanes_of(node)); }
-  LlvmValue constant_of(DType type, Bits bits, uint32_t lanes) const;
+  LlvmType type_of(const Node* node, uint32_t lanes) const;
+  LlvmType type_of(const Node* node) const { return type_of(node, lanes_of(node)); }
+  LlvmValue constant_of(const Node* node, uint32_t lanes) const;  ///< 0 for what is no constant
   LlvmValue value_of(const Node* node);
   LlvmValue operand(const Node* node, uint32_t lanes);
   LlvmValue splat(LlvmValue value, LlvmType type);

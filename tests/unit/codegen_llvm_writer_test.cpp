@@ -1,278 +1,13 @@
+// The shapes of linear code: loops, registers, gates, gathers, several outputs.
 #include "codegen/llvm_writer.h"
 
 #include <gtest/gtest.h>
 
-#include <bit>
-#include <cmath>
-#include <map>
-
-#include "backends/support/llvm_compiler.h"
-#include "backends/support/object_image.h"
-#include "base/error.h"
 #include "ir/evaluate.h"
-#include "unit/linear_builder.h"
+#include "unit/llvm_run.h"
 
 namespace whit {
 namespace {
-
-using Entry = void (*)(void* const*, const int64_t*, int64_t, int64_t);
-
-const Target& host() {
-  static const Target target = [] {
-    Target result;
-    result.name = "test";
-    result.vector_bytes = 64;
-    return result;
-  }();
-  return target;
-}
-
-/// The compilers of this machine, one per version of LLVM.
-std::vector<std::unique_ptr<LlvmCompiler>>& compilers() {
-  static auto& all = *[] {
-    auto* found = new std::vector<std::unique_ptr<LlvmCompiler>>;
-    for (int version = 19; version >= 14; --version) {
-      try {
-        found->push_back(std::make_unique<LlvmCompiler>(std::to_string(version)));
-      } catch (const BackendError&) {
-      }
-    }
-    return found;
-  }();
-  return all;
-}
-
-/// Memory of one buffer: elements as Bits, laid out as a kernel sees them.
-struct Memory {
-  DType type;
-  std::vector<std::byte> bytes;
-
-  Memory(DType element, std::span<const Bits> values) : type(element), bytes(values.size() * item_size(element)) {
-    for (size_t i = 0; i < values.size(); ++i) store_element(type, &bytes[i * item_size(type)], values[i]);
-  }
-  Memory(DType element, size_t count) : type(element), bytes(count * item_size(element), std::byte{0xcd}) {}
-  Bits at(size_t i) const { return load_element(type, &bytes[i * item_size(type)]); }
-};
-
-std::vector<Bits> edge_values(DType type) {
-  std::vector<Bits> values;
-  if (is_float(type)) {
-    constexpr double infinity = std::numeric_limits<double>::infinity();
-    for (const double v : {0.0,
-                           -0.0,
-                           1.0,
-                           -1.0,
-                           0.5,
-                           -1.5,
-                           2.75,
-                           127.0,
-                           128.0,
-                           -129.0,
-                           255.5,
-                           256.0,
-                           32767.5,
-                           65536.0,
-                           2147483520.0,
-                           2147483647.0,
-                           2147483648.0,
-                           -2147483648.0,
-                           -2147483904.0,
-                           4294967040.0,
-                           4294967296.0,
-                           9223371487098961920.0,
-                           9223372036854775808.0,
-                           -9223372036854775808.0,
-                           1.8446742974197924e19,
-                           18446744073709551616.0,
-                           1e-40,
-                           5e-324,
-                           -1e-38,
-                           3.4e38,
-                           -1.7e308,
-                           infinity,
-                           -infinity,
-                           std::nan("")})
-      values.push_back(bits_of_float(type, v));
-    return values;
-  }
-  const int64_t width = int64_t(bit_width(type));
-  for (const int64_t v :
-       {int64_t(0), int64_t(1), int64_t(-1), int64_t(2), int64_t(3), int64_t(-3), int64_t(7), int64_t(100), width - 1, width, width + 1,
-        std::numeric_limits<int64_t>::min() >> (64 - width), ~(std::numeric_limits<int64_t>::min() >> (64 - width)),
-        int64_t(0x123456789abcdef), int64_t(16777217), int64_t(9007199254740993)})
-    values.push_back(bits_of_integer(type, v));
-  return values;
-}
-
-bool same(DType type, Bits a, Bits b) {
-  if (is_float(type) && std::isnan(float_of_bits(type, a))) return std::isnan(float_of_bits(type, b));
-  return a == b;
-}
-
-constexpr DType kTypes[] = {DType::boolean, DType::int8,  DType::uint8,  DType::int16,   DType::uint16, DType::int32,
-                            DType::uint32,  DType::int64, DType::uint64, DType::float32, DType::float64};
-
-/// One op over all pairs of edge values, as a kernel, with the values it has to give.
-struct OpCase {
-  std::string title;
-  std::unique_ptr<LinearBuilder> builder;
-  std::vector<Memory> memory;
-  std::vector<Bits> expected;
-  int64_t count = 0;
-  bool zeros_may_differ = false;
-};
-
-bool applies(Op op, DType type) {
-  if (has(op, floating) && !is_float(type)) return false;
-  if (has(op, integral) && is_float(type)) return false;
-  const bool claimed = op == Op::Max || op == Op::Min || op == Op::MulAdd;
-  return has(op, alu) && !has(op, typed) && (!has(op, lowered) || claimed);
-}
-
-/// Builds out[i] = op(a[i], b[i], c[i]) with so many lanes; the operands run over all pairs.
-OpCase op_case(Op op, DType type, DType result, int64_t lanes) {
-  OpCase made;
-  made.title = concat(name(op), " of ", name(type), " to ", name(result), " with ", lanes, " lanes");
-  made.builder = std::make_unique<LinearBuilder>(concat("k_", name(op), "_", name(type), "_", name(result), "_", lanes));
-  made.zeros_may_differ = op == Op::Max || op == Op::Min;
-  const size_t arity = size_t(info(op).arity);
-  const std::vector<Bits> edges = edge_values(type);
-  size_t count = arity == 1 ? edges.size() : edges.size() * edges.size();
-  count = (count + size_t(lanes) - 1) / size_t(lanes) * size_t(lanes);
-  std::vector<Bits> operands[3];
-  for (size_t i = 0; i < count; ++i) {
-    const Bits values[3] = {edges[i % edges.size()], edges[i / edges.size() % edges.size()],
-                            edges[(i * 7 + i / edges.size()) % edges.size()]};
-    Bits v[3] = {values[0], values[1], values[2]};
-    if (op == Op::Where) v[0] = Bits(i % 3 == 0);
-    for (int k = 0; k < 3; ++k) operands[k].push_back(v[k]);
-    made.expected.push_back(op == Op::Cast      ? whit::convert(type, result, v[0])
-                            : op == Op::Bitcast ? reinterpret(type, result, v[0])
-                                                : evaluate(op, type, std::span(v, arity)));
-  }
-  LinearBuilder& b = *made.builder;
-  made.memory.emplace_back(result, count);
-  const Node* out = b.output(result, int64_t(count));
-  const Node* inputs[3];
-  for (size_t k = 0; k < arity; ++k) {
-    const DType source = op == Op::Where && k == 0 ? DType::boolean : type;
-    inputs[k] = b.input(source, int64_t(count));
-    made.memory.emplace_back(source, operands[k]);
-  }
-  made.count = int64_t(count) / lanes;
-  const Node* i = b.loop(made.count, AxisKind::parallel);
-  const Node* range = lanes > 1 ? b.vector(lanes) : nullptr;
-  const Node* at = lanes > 1 ? b.mul(i, b.index(lanes)) : i;
-  const Node* sources[3];
-  for (size_t k = 0; k < arity; ++k) sources[k] = range ? b.load(inputs[k], at, range, nullptr) : b.load(inputs[k], at);
-  const Node* value = b.push(b.graph.make(op, Sources(sources, arity), {}, has(op, typed) ? result : DType::none));
-  range ? b.store(out, at, value, range, nullptr) : b.store(out, at, value);
-  b.end(i);
-  return made;
-}
-
-void run_cases(LlvmCompiler& compiler, std::vector<OpCase>& cases) {
-  std::vector<const LinearKernel*> kernels;
-  for (const OpCase& made : cases) kernels.push_back(&made.builder->kernel);
-  const LlvmModule module = write_llvm(kernels, host());
-  ASSERT_EQ(module.ends.size(), kernels.size());
-  const ObjectImage image(compiler.compile(module.text));
-  for (size_t k = 0; k < cases.size(); ++k) {
-    OpCase& made = cases[k];
-    std::vector<void*> buffers;
-    for (Memory& memory : made.memory) buffers.push_back(memory.bytes.data());
-    reinterpret_cast<Entry>(image.symbol(made.builder->kernel.name))(buffers.data(), nullptr, 0, made.count);
-    size_t wrong = 0;
-    for (size_t i = 0; i < made.expected.size() && wrong < 5; ++i) {
-      const Memory& out = made.memory[0];
-      if (same(out.type, made.expected[i], out.at(i))) continue;
-      if (made.zeros_may_differ && float_of_bits(out.type, out.at(i)) == 0 && float_of_bits(out.type, made.expected[i]) == 0) continue;
-      ++wrong;
-      std::string operands;
-      for (size_t s = 1; s < made.memory.size(); ++s) operands += concat(" ", float_of_bits(made.memory[s].type, made.memory[s].at(i)));
-      ADD_FAILURE() << "LLVM " << compiler.version() << ", " << made.title << " at" << operands << ": "
-                    << float_of_bits(out.type, out.at(i)) << " instead of " << float_of_bits(out.type, made.expected[i]);
-    }
-  }
-}
-
-/// Runs one kernel with every compiler, optimised and not, each on a copy of the memory, and checks that all give the same.
-void run(const LinearBuilder& builder, std::vector<Memory>& memory, const std::vector<int64_t>& variables = {}, int64_t begin = 0,
-         int64_t end = 1) {
-  const LinearKernel* kernel = &builder.kernel;
-  const LlvmModule module = write_llvm({&kernel, 1}, host());
-  const std::vector<Memory> before = memory;
-  for (const auto& compiler : compilers())
-    for (const int optimization : {2, 0}) {
-      std::vector<Memory> own = before;
-      std::vector<void*> buffers;
-      for (Memory& each : own) buffers.push_back(each.bytes.data());
-      const ObjectImage image(compiler->compile(module.text, optimization));
-      reinterpret_cast<Entry>(image.symbol(kernel->name))(buffers.data(), variables.data(), begin, end);
-      if (compiler == compilers()[0] && optimization == 2) memory = own;
-      for (size_t i = 0; i < own.size(); ++i)
-        EXPECT_EQ(own[i].bytes, memory[i].bytes) << "buffer " << i << ", LLVM " << compiler->version() << " at " << optimization << "\n"
-                                                 << module.text;
-    }
-}
-
-Memory floats(size_t count, float (*value)(size_t)) {
-  Memory memory(DType::float32, count);
-  for (size_t i = 0; i < count; ++i) store_element(DType::float32, &memory.bytes[i * 4], bits_of_float(DType::float32, value(i)));
-  return memory;
-}
-Memory integers(DType type, size_t count, int64_t (*value)(size_t)) {
-  Memory memory(type, count);
-  for (size_t i = 0; i < count; ++i) store_element(type, &memory.bytes[i * item_size(type)], bits_of_integer(type, value(i)));
-  return memory;
-}
-float number(const Memory& memory, size_t i) { return float(float_of_bits(memory.type, memory.at(i))); }
-
-class LlvmWriter : public testing::Test {
- protected:
-  void SetUp() override {
-    if (compilers().empty()) GTEST_SKIP() << LlvmCompiler::unavailable_reason();
-  }
-};
-
-std::vector<OpCase> all_ops(std::initializer_list<int64_t> lane_counts) {
-  std::vector<OpCase> cases;
-  for (size_t op = 0; op < kOpCount; ++op)
-    for (const DType type : kTypes)
-      for (const int64_t lanes : lane_counts)
-        if (applies(Op(op), type)) cases.push_back(op_case(Op(op), type, has(Op(op), compares) ? DType::boolean : type, lanes));
-  return cases;
-}
-
-std::vector<OpCase> all_casts(std::initializer_list<int64_t> lane_counts) {
-  std::vector<OpCase> cases;
-  for (const DType from : kTypes)
-    for (const DType to : kTypes)
-      for (const int64_t lanes : lane_counts) {
-        if (from != to) cases.push_back(op_case(Op::Cast, from, to, lanes));
-        if (from != to && item_size(from) == item_size(to)) cases.push_back(op_case(Op::Bitcast, from, to, lanes));
-      }
-  return cases;
-}
-
-TEST_F(LlvmWriter, OpsMeanWhatTheTableSays) {
-  std::vector<OpCase> cases = all_ops({1, 16});
-  run_cases(*compilers()[0], cases);
-}
-
-TEST_F(LlvmWriter, CastsMeanWhatTheTableSays) {
-  std::vector<OpCase> cases = all_casts({1, 16});
-  run_cases(*compilers()[0], cases);
-}
-
-TEST_F(LlvmWriter, EveryVersionAgrees) {
-  for (size_t c = 1; c < compilers().size(); ++c) {
-    std::vector<OpCase> cases = all_ops({8});
-    run_cases(*compilers()[c], cases);
-    cases = all_casts({8});
-    run_cases(*compilers()[c], cases);
-  }
-}
 
 TEST_F(LlvmWriter, SumsRowsWithFourVectorsAndATail) {
   constexpr int64_t rows = 5, columns = 150, lanes = 16, blocks = columns / (4 * lanes);
@@ -537,6 +272,33 @@ TEST_F(LlvmWriter, IndexArithmeticDividesAndCounts) {
       }
       EXPECT_EQ(memory[2].at(size_t(n)), expected);
     }
+  }
+}
+
+TEST_F(LlvmWriter, LanesOfAnIndexAreAsWideAsTheyNeedToBe) {
+  // Lanes below 2^31 and beyond meet in every op that takes indices.
+  LinearBuilder b("widths");
+  const Node *out = b.output(DType::int64, 6 * 8), *flags = b.output(DType::boolean, 8);
+  const Node* i = b.loop(3, AxisKind::parallel);
+  const Node* lane = b.vector(8);
+  const Node* large = b.scale(lane, int64_t(3) << 31, i);
+  const Node* small = b.make(Op::Quotient, {large, b.index(int64_t(1) << 32)});
+  const Node* values[] = {large,
+                          small,
+                          b.make(Op::Remainder, {large, b.index(10)}),
+                          b.add(small, large),
+                          b.make(Op::Where, {b.less(lane, b.index(4)), lane, large}),
+                          b.make(Op::Shr, {large, b.index(30)})};
+  for (int64_t k = 0; k < 6; ++k) b.store(out, b.index(8 * k), b.make(Op::Cast, {values[k]}, {}, DType::int64), lane, nullptr);
+  b.store(flags, b.index(0), b.less(b.mul(small, b.index(5)), large), lane, nullptr);
+  b.end(i);
+  std::vector<Memory> memory{Memory(DType::int64, 48), Memory(DType::boolean, 8)};
+  run(b, memory, {}, 0, 3);
+  for (int64_t k = 0; k < 8; ++k) {
+    const int64_t wide = k * (int64_t(3) << 31) + 2, narrow = wide / (int64_t(1) << 32);
+    const int64_t expected[] = {wide, narrow, wide % 10, wide + narrow, k < 4 ? k : wide, wide >> 30};
+    for (int64_t n = 0; n < 6; ++n) EXPECT_EQ(memory[0].at(size_t(8 * n + k)), expected[n]) << n << ' ' << k;
+    EXPECT_EQ(memory[1].at(size_t(k)), narrow * 5 < wide);
   }
 }
 
