@@ -1,6 +1,7 @@
 // Raising errors: UserError through `fail`, and WHIT_ASSERT for what must hold whatever the input.
 #pragma once
 
+#include <locale>
 #include <sstream>
 #include <string>
 #include <whit/error.h>
@@ -11,6 +12,7 @@ namespace whit {
 template <class... Parts>
 std::string concat(const Parts&... parts) {
   std::ostringstream out;
+  out.imbue(std::locale::classic());  // a program's own locale must not put separators into numbers
   (out << ... << parts);
   return out.str();
 }

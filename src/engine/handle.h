@@ -20,8 +20,8 @@ class Handle {
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
 
-  NodeRef node() const { return node_; }
-  void set_node(NodeRef node) { node_ = std::move(node); }
+  NodeRef node() const;
+  void set_node(NodeRef node);
 
   enum class Gradient : int8_t { unset, no, yes };
   Gradient requires_grad = Gradient::unset;

@@ -1,0 +1,90 @@
+#include "engine/capture.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "engine/handle.h"
+#include "ir/node_map.h"
+#include "schedule/normalise.h"
+
+namespace whit {
+
+namespace {
+
+bool goes_on(const Node* node) { return !is_realized(node); }
+
+class Capturer {
+ public:
+  Capturer(Capture& result, DeviceId device) : result_(result), graph_(*result.request.graph) { result_.request.device = device; }
+
+  void run(const std::vector<const Node*>& roots) {
+    const std::vector<const Node*> order = topological_order(roots, goes_on);
+    std::vector<const Node*> sources;
+    for (const Node* node : order) {
+      sources.clear();
+      if (goes_on(node))
+        for (const Node* source : node->sources()) sources.push_back(*copies_.find(source));
+      copies_.emplace(node, copy(node, sources));
+    }
+    for (const Node* root : roots) result_.request.outputs.push_back(*copies_.find(root));
+  }
+
+ private:
+  const Node* copy(const Node* node, Sources sources) {
+    if (!goes_on(node)) return param(node);
+    if (node->op == Op::Detach) return sources[0];
+    if (node->op == Op::Bind) {
+      const Node* variable = numbered_variable(graph_, int(result_.variables.size()), node->source(0));
+      result_.variables.push_back(node->arg(0));
+      return variable;
+    }
+    // The serial of a write keeps twins apart in the tensor graph; in a plan a write is known by what it follows.
+    const int64_t write = result_.request.outputs.size() + copies_.size();
+    if (node->op == Op::Assign) return graph_.make(Op::Assign, sources, Args(&write, 1), node->dtype);
+    return graph_.make(node->op, sources, node->args(), node->dtype);
+  }
+
+  const Node* param(const Node* node) {
+    Storage* storage = storage_of(node);
+    const int64_t elements = element_count(node->shape());
+    auto [slot, added] = slots_.try_emplace(storage, int64_t(result_.inputs.size()));
+    if (added) {
+      result_.inputs.emplace_back(storage);
+      result_.request.inputs.push_back({node->dtype, elements, storage->device_id(), PlanBuffer::Kind::input});
+    }
+    const int64_t args[] = {slot->second, elements, storage->device_id()};
+    const Node* flat = graph_.make(Op::Param, Sources{}, args, node->dtype);
+    std::vector<int64_t> sizes;
+    for (const Dim& dim : node->shape()) sizes.push_back(dim.size);
+    return sizes.size() == 1 ? flat : graph_.make(Op::Reshape, Sources(&flat, 1), sizes);
+  }
+
+  Capture& result_;
+  Graph& graph_;
+  NodeMap<const Node*> copies_;
+  std::unordered_map<Storage*, int64_t> slots_;
+};
+
+}  // namespace
+
+Capture capture(const std::vector<const Node*>& roots, DeviceId device) {
+  Capture result;
+  result.request.graph = std::make_shared<Graph>();
+  result.request.target = [](DeviceId id) -> const Target& { return whit::device(id).target(); };
+  Capturer(result, device).run(roots);
+  result.request.writable.assign(result.inputs.size(), false);
+  return result;
+}
+
+void settle_key(Capture& c) {
+  // Hashes of nodes are structural, so those of the roots tell the whole graph.
+  for (const uint64_t seed : {uint64_t(0x1234567), uint64_t(0x89ABCDEF)}) {
+    uint64_t h = mix(seed, uint64_t(c.request.device));
+    for (const Node* output : c.request.outputs) h = mix(h ^ seed, output->hash);
+    for (size_t i = 0; i < c.inputs.size(); ++i) h = mix(h, uint64_t(c.request.writable[i]) << 1 | 1);
+    (seed == 0x1234567 ? c.key.low : c.key.high) = h;
+  }
+}
+
+}  // namespace whit

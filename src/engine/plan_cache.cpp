@@ -1,0 +1,204 @@
+#include "engine/plan_cache.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <map>
+#include <mutex>
+
+#include "base/error.h"
+#include "base/settings.h"
+#include "codegen/pipeline.h"
+#include "engine/counters.h"
+#include "ir/device_id.h"
+#include "ir/print.h"
+#include "runtime/thread_pool.h"
+
+namespace whit {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double milliseconds_since(Clock::time_point start) { return std::chrono::duration<double, std::milli>(Clock::now() - start).count(); }
+
+struct Cache {
+  std::mutex mutex;
+  std::map<std::pair<uint64_t, uint64_t>, std::shared_ptr<const CompiledPlan>> plans;
+  std::map<std::pair<uint64_t, DeviceId>, CompiledKernel> kernels;
+};
+Cache& cache() {
+  static Cache* all = new Cache;
+  return *all;
+}
+
+bool optimizing() { return setting("NOOPT", 0) == 0; }
+
+// "r_128_32_25": whether it folds, and the sizes of its loops.
+std::string kernel_name(const Node* sink, size_t number) {
+  std::string sizes;
+  bool folds = false;
+  for (const Node* node : topological_order(Sources(&sink, 1))) {
+    folds |= node->op == Op::Accumulate;
+    if (node->op == Op::Range && sizes.size() < 40) sizes += concat("_", node->source(0)->maximum);
+  }
+  return concat(folds ? "r" : "e", sizes, "_n", number);
+}
+
+std::atomic<size_t> g_kernel_number{0};
+
+void compile_kernels(CompiledPlan& compiled) {
+  const Plan& plan = compiled.plan;
+  compiled.kernels.resize(plan.kernels.size());
+  std::vector<size_t> missing;
+  const bool optimize = optimizing();
+  const auto key_of = [&](size_t i) { return std::pair(plan.kernels[i]->hash ^ (optimize ? 0 : 0x5555), plan.kernel_devices[i]); };
+  {
+    const std::lock_guard lock(cache().mutex);
+    for (size_t i = 0; i < plan.kernels.size(); ++i) {
+      const auto found = cache().kernels.find(key_of(i));
+      if (found == cache().kernels.end()) missing.push_back(i);
+      else compiled.kernels[i] = found->second;
+    }
+  }
+  if (missing.empty()) return;
+  std::vector<LinearKernel> linear(missing.size());
+  std::vector<std::string> why(missing.size());
+  const size_t first_number = g_kernel_number.fetch_add(missing.size());
+  ThreadPool::shared().run(int64_t(missing.size()), 1, [&](int64_t begin, int64_t end) {
+    for (int64_t k = begin; k < end; ++k) {
+      const size_t i = missing[size_t(k)];
+      LowerOptions options{optimize, debug_level() >= 3 ? &why[size_t(k)] : nullptr};
+      linear[size_t(k)] = lower_kernel(plan.kernels[i], device(plan.kernel_devices[i]).target(), kernel_name(plan.kernels[i], first_number + size_t(k)), options);
+    }
+  });
+  // One compile call per device.
+  std::vector<DeviceId> ids;
+  for (const size_t i : missing)
+    if (std::ranges::find(ids, plan.kernel_devices[i]) == ids.end()) ids.push_back(plan.kernel_devices[i]);
+  for (const DeviceId id : ids) {
+    std::vector<const LinearKernel*> group;
+    std::vector<size_t> members;
+    for (size_t k = 0; k < missing.size(); ++k)
+      if (plan.kernel_devices[missing[k]] == id) {
+        group.push_back(&linear[k]);
+        members.push_back(k);
+      }
+    const auto programs = device(id).compile(group);
+    for (size_t k = 0; k < members.size(); ++k) {
+      const LinearKernel& kernel = linear[members[k]];
+      const int64_t count = kernel.parallel ? kernel.parallel->source(0)->arg(0) : 1;
+      compiled.kernels[missing[members[k]]] = {programs[k], kernel.name, count, kernel.flops, kernel.bytes};
+      if (debug_level() >= 3) std::fprintf(stderr, "schedule %s\n%s", kernel.name.c_str(), why[members[k]].c_str());
+      if (debug_level() >= 5) std::fprintf(stderr, "%s\n%s\n", print(Sources(&plan.kernels[missing[members[k]]], 1)).c_str(), to_string(kernel).c_str());
+      if (debug_level() >= 4) std::fprintf(stderr, "%s\n", programs[k]->source.c_str());
+    }
+  }
+  count_compiled(int64_t(missing.size()));
+  const std::lock_guard lock(cache().mutex);
+  for (const size_t i : missing) cache().kernels.insert_or_assign(key_of(i), compiled.kernels[i]);
+}
+
+}  // namespace
+
+std::shared_ptr<const CompiledPlan> plan_for(Capture& capture) {
+  settle_key(capture);
+  const std::pair key(capture.key.low ^ uint64_t(optimizing()), capture.key.high);
+  {
+    const std::lock_guard lock(cache().mutex);
+    if (const auto found = cache().plans.find(key); found != cache().plans.end()) {
+      count_plan(true);
+      return found->second;
+    }
+  }
+  const Clock::time_point start = Clock::now();
+  if (debug_level() >= 5) std::fprintf(stderr, "tensor graph\n%s\n", print(capture.request.outputs).c_str());
+  auto compiled = std::make_shared<CompiledPlan>();
+  compiled->plan = make_plan(capture.request);
+  const double scheduled = milliseconds_since(start);
+  compile_kernels(*compiled);
+  count_plan(false);
+  if (debug_level() >= 1) {
+    int64_t arena = 0;
+    for (const auto& [device, bytes] : compiled->plan.arenas) arena += bytes;
+    std::fprintf(stderr, "plan: %zu steps, %zu kernels, scheduled in %.1f ms, compiled in %.1f ms, temporaries %.1f MB\n", compiled->plan.steps.size(), compiled->kernels.size(), scheduled,
+                 milliseconds_since(start) - scheduled, double(arena) / 1e6);
+  }
+  const std::lock_guard lock(cache().mutex);
+  cache().plans.insert_or_assign(key, compiled);
+  return compiled;
+}
+
+// ---- Running ------------------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+// Where each plan buffer lies in this run.
+struct Placement {
+  void* memory = nullptr;
+  size_t offset = 0;
+};
+
+void report_launch(const CompiledKernel& kernel, DeviceId id, double seconds) {
+  static std::atomic<int64_t> number{0};
+  std::fprintf(stderr, "%-5s %5lld %-40s %9.3f ms  %8.2f GFLOPS  %7.2f GB/s\n", device_name(id).c_str(), static_cast<long long>(number.fetch_add(1)), kernel.name.c_str(), seconds * 1e3, kernel.flops / seconds / 1e9,
+               kernel.bytes / seconds / 1e9);
+}
+
+void copy_between(DeviceId from, const Placement& source, DeviceId to, const Placement& target, size_t bytes) {
+  std::vector<char> host(bytes);
+  device(from).synchronize();
+  device(from).copy_out(host.data(), source.memory, source.offset, bytes);
+  device(to).copy_in(target.memory, target.offset, host.data(), bytes);
+}
+
+}  // namespace
+
+void run_plan(const CompiledPlan& compiled, const std::vector<StorageRef>& inputs, const std::vector<StorageRef>& outputs, const std::vector<int64_t>& variables) {
+  const Plan& plan = compiled.plan;
+  std::vector<StorageRef> arenas;
+  std::vector<Placement> places(plan.buffers.size());
+  for (const auto& [id, bytes] : plan.arenas) {
+    arenas.emplace_back(new Storage(id, bytes));
+    arenas.back()->memory();
+  }
+  for (size_t b = 0; b < places.size(); ++b) {
+    const PlanBuffer& buffer = plan.buffers[b];
+    if (buffer.elements == 0) continue;
+    if (buffer.kind == PlanBuffer::Kind::input) places[b].memory = inputs[b]->memory();
+    else if (buffer.kind == PlanBuffer::Kind::output) places[b].memory = outputs[b]->memory();
+    else
+      for (size_t a = 0; a < arenas.size(); ++a)
+        if (plan.arenas[a].first == buffer.device) places[b] = {arenas[a]->memory(), size_t(buffer.offset)};
+  }
+  std::vector<void*> memory;
+  std::vector<size_t> offsets;
+  std::vector<int64_t> values;
+  for (const PlanStep& step : plan.steps) {
+    if (step.kernel < 0) {
+      const size_t from = size_t(step.buffers[0]), to = size_t(step.buffers[1]);
+      if (plan.buffers[to].elements > 0) copy_between(plan.buffers[from].device, places[from], plan.buffers[to].device, places[to], size_t(plan.buffers[to].bytes()));
+      continue;
+    }
+    const CompiledKernel& kernel = compiled.kernels[size_t(step.kernel)];
+    memory.clear();
+    offsets.clear();
+    values.clear();
+    for (const int b : step.buffers) {
+      memory.push_back(places[size_t(b)].memory);
+      offsets.push_back(places[size_t(b)].offset);
+    }
+    for (const int v : step.variables) values.push_back(variables[size_t(v)]);
+    OpenDevice& on = device(step.device);
+    const Clock::time_point start = Clock::now();
+    on.launch(*kernel.program, memory, offsets, values, kernel.launch_count);
+    count_launch(kernel.flops, kernel.bytes);
+    if (debug_level() >= 2) {
+      on.synchronize();
+      report_launch(kernel, step.device, milliseconds_since(start) / 1e3);
+    }
+  }
+  // Temporaries may be given back only when nothing on the device uses them any more.
+  for (const auto& [id, bytes] : plan.arenas) device(id).synchronize();
+}
+
+}  // namespace whit

@@ -1,0 +1,234 @@
+// From handles to values: which storage may be written in place, what else has to be computed before that, and what every handle refers
+// to afterwards.
+#include <algorithm>
+#include <mutex>
+
+#include "base/error.h"
+#include "engine/capture.h"
+#include "engine/handle.h"
+#include "engine/plan_cache.h"
+#include "engine/registry.h"
+#include "ir/node_map.h"
+
+namespace whit {
+
+namespace {
+
+// One realisation at a time: storage is handed from version to version.
+std::mutex& realize_mutex() {
+  static std::mutex* mutex = new std::mutex;
+  return *mutex;
+}
+
+// Answers "is there a node for which `hit` holds at or below this one?" for many nodes of overlapping graphs, each visited once.
+template <class Hit>
+class Below {
+ public:
+  explicit Below(Hit hit) : hit_(std::move(hit)) {}
+
+  bool operator()(const Node* root) {
+    std::vector<const Node*> stack{root};
+    while (!stack.empty()) {
+      const Node* node = stack.back();
+      if (known_.find(node)) {
+        stack.pop_back();
+        continue;
+      }
+      bool found = hit_(node), ready = true;
+      if (!found)
+        for (const Node* source : node->sources()) {
+          const bool* below = known_.find(source);
+          if (!below) {
+            stack.push_back(source);
+            ready = false;
+          } else if (*below) {
+            found = true;
+          }
+        }
+      if (!found && !ready) continue;
+      known_.emplace(node, found);  // left on the stack: it is taken off when it is seen to be known
+    }
+    return *known_.find(root);
+  }
+
+ private:
+  Hit hit_;
+  NodeMap<bool> known_;
+};
+
+class Realization {
+ public:
+  explicit Realization(std::span<Handle* const> handles) {
+    for (Handle* handle : handles) add(handle);
+  }
+
+  void run() {
+    if (targets_.empty()) return;
+    find_writes();
+    if (!written_.empty()) add_readers();
+    std::vector<const Node*> roots;
+    for (const Target& target : targets_) roots.push_back(target.node.get());
+    Capture captured = capture(roots, device_of(roots));
+    settle_writable(captured);
+    const auto plan = plan_for(captured);
+    std::vector<StorageRef> outputs(plan->plan.buffers.size());
+    for (size_t b = 0; b < outputs.size(); ++b)
+      if (plan->plan.buffers[b].kind == PlanBuffer::Kind::output) outputs[b] = StorageRef(new Storage(plan->plan.buffers[b].device, plan->plan.buffers[b].bytes()));
+    run_plan(*plan, captured.inputs, outputs, captured.variables);
+    finish(captured, plan->plan, outputs);
+  }
+
+ private:
+  struct Target {
+    NodeRef node;
+    std::vector<Handle*> handles;
+  };
+
+  void add(Handle* handle) {
+    NodeRef node = handle->node();
+    if (is_realized(node.get()) || node->op == Op::Bind) return;
+    const auto found = std::ranges::find(targets_, node, &Target::node);
+    if (found == targets_.end()) targets_.push_back({std::move(node), {handle}});
+    else if (std::ranges::find(found->handles, handle) == found->handles.end()) found->handles.push_back(handle);
+  }
+
+  static bool goes_on(const Node* node) { return !is_realized(node); }
+
+  // The storages that Assigns below the targets would overwrite.
+  void find_writes() {
+    std::vector<const Node*> roots;
+    for (const Target& target : targets_) roots.push_back(target.node.get());
+    for (const Node* node : topological_order(roots, goes_on)) {
+      if (node->op != Op::Assign || is_realized(node)) continue;
+      Storage* storage = storage_of(node->source(0));
+      if (storage && std::ranges::find(written_, storage) == written_.end()) written_.push_back(storage);
+    }
+  }
+
+  bool is_written(const Node* node) const {
+    Storage* storage = storage_of(node);
+    return storage && std::ranges::find(written_, storage) != written_.end();
+  }
+
+  // Live handles that read an overwritten version are computed in the same plan; those whose value is one keep it from being overwritten.
+  void add_readers() {
+    Below reads([this](const Node* node) { return is_written(node); });
+    for (Handle* handle : HandleRegistry::shared().handles()) {
+      const NodeRef node = handle->node();
+      if (is_written(node.get())) {
+        kept_.push_back(storage_of(node.get()));
+        continue;
+      }
+      if (!reads(node.get())) continue;
+      add(handle);
+      readers_.push_back(handle);
+    }
+  }
+
+  // Where what names no device is computed: with the rest.
+  static DeviceId device_of(const std::vector<const Node*>& roots) {
+    for (const Node* root : roots)
+      if (root->device != kNoDevice) return root->device;
+    return default_device();
+  }
+
+  void settle_writable(Capture& captured) const {
+    for (size_t i = 0; i < captured.inputs.size(); ++i) {
+      Storage* storage = captured.inputs[i].get();
+      captured.request.writable[i] = std::ranges::find(written_, storage) != written_.end() && std::ranges::find(kept_, storage) == kept_.end();
+    }
+  }
+
+  void finish(const Capture& captured, const Plan& plan, const std::vector<StorageRef>& outputs) {
+    std::vector<Storage*> overwritten;
+    for (const PlanOutput& output : plan.outputs)
+      if (output.in_place) overwritten.push_back(captured.inputs[size_t(output.buffer)].get());
+    Below overwrites([&](const Node* node) {
+      Storage* storage = storage_of(node);
+      return storage && std::ranges::find(overwritten, storage) != overwritten.end();
+    });
+    const std::vector<const Node*> leaves = gradient_leaves();
+    Below has_history([&](const Node* node) { return std::ranges::find(leaves, node) != leaves.end(); });
+    for (size_t i = 0; i < targets_.size(); ++i) {
+      const int buffer = plan.outputs[i].buffer;
+      Storage* storage = outputs[size_t(buffer)] ? outputs[size_t(buffer)].get() : captured.inputs[size_t(buffer)].get();
+      settle(targets_[i], storage, !overwrites(targets_[i].node.get()) && !leaves.empty() && has_history(targets_[i].node.get()));
+    }
+    // A history that holds an overwritten version would give wrong gradients: it ends here.
+    for (Handle* handle : readers_)
+      if (const NodeRef node = handle->node(); node->op != Op::Buffer && is_realized(node.get()) && overwrites(node.get())) cut(*handle, node.get(), storage_of(node.get()));
+  }
+
+  static std::vector<const Node*> gradient_leaves() {
+    std::vector<const Node*> leaves;
+    for (Handle* handle : HandleRegistry::shared().handles())
+      if (handle->requires_grad == Handle::Gradient::yes) leaves.push_back(handle->node().get());
+    return leaves;
+  }
+
+  static void settle(const Target& target, Storage* storage, bool keep_history) {
+    const Node* node = target.node.get();
+    attach(node, storage);
+    if (keep_history && node->op != Op::Assign) return;
+    for (Handle* handle : target.handles) cut(*handle, node, storage);
+  }
+
+  static void cut(Handle& handle, const Node* node, Storage* storage) {
+    const NodeRef flat = buffer_node(node->dtype, element_count(node->shape()), storage);
+    handle.set_node(shaped(flat, node->shape()));
+    handle.base = nullptr;
+  }
+
+  // A Buffer is flat; a Reshape over it gives the shape back, and lies in the same storage.
+  static NodeRef shaped(const NodeRef& flat, ShapeView shape) {
+    if (shape.size() == 1) return flat;
+    std::vector<int64_t> sizes;
+    for (const Dim& dim : shape) sizes.push_back(dim.size);
+    const Node* source = flat.get();
+    NodeRef result = TensorGraph::shared().make(Op::Reshape, Sources(&source, 1), sizes);
+    attach(result.get(), storage_of(flat.get()));
+    return result;
+  }
+
+  std::vector<Target> targets_;
+  std::vector<Storage*> written_, kept_;
+  std::vector<Handle*> readers_;
+};
+
+}  // namespace
+
+bool is_realized(const Node* node) { return node->attachment.load(std::memory_order_acquire) != nullptr; }
+
+void realize(std::span<Handle* const> handles) {
+  const std::lock_guard lock(realize_mutex());
+  Realization(handles).run();
+}
+
+NodeRef empty_buffer(DType type, int64_t elements, DeviceId device) {
+  const StorageRef storage(new Storage(device, elements * int64_t(item_size(type))));
+  return buffer_node(type, elements, storage.get());
+}
+
+NodeRef buffer_of_host(DType type, int64_t elements, DeviceId id, const void* data, std::shared_ptr<const void> owner) {
+  const int64_t bytes = elements * int64_t(item_size(type));
+  const bool on_host = device_name(id).starts_with("CPU");
+  if (owner && on_host && reinterpret_cast<uintptr_t>(data) % 64 == 0) {
+    const StorageRef storage(new Storage(id, bytes, const_cast<void*>(data), std::move(owner)));
+    return buffer_node(type, elements, storage.get());
+  }
+  const StorageRef storage(new Storage(id, bytes));
+  if (bytes > 0) device(id).copy_in(storage->memory(), 0, data, size_t(bytes));
+  return buffer_node(type, elements, storage.get());
+}
+
+void read_back(const Node* node, void* destination) {
+  Storage* storage = storage_of(node);
+  WHIT_ASSERT(storage, "reading a value that is not there");
+  const size_t bytes = size_t(element_count(node->shape())) * item_size(node->dtype);
+  if (bytes == 0) return;
+  OpenDevice& on = device(storage->device_id());
+  on.synchronize();
+  on.copy_out(destination, storage->memory(), 0, bytes);
+}
+
+}  // namespace whit

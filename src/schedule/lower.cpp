@@ -1,0 +1,106 @@
+#include "schedule/lower.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "ir/evaluate.h"
+#include "rules/simplify.h"
+
+namespace whit {
+
+size_t Lowering::KeyHash::operator()(const Key& key) const {
+  return mix(mix(mix(key.node->hash, key.tuple->hash), key.gate ? key.gate->hash : 0), key.nest->hash);
+}
+
+const Node* Lowering::value(const Node* root, Place place, const Node* nest) {
+  const Key first{root, place.tuple, place.gate, nest};
+  std::vector<Key> stack{first}, sources;
+  std::vector<const Node*> values;
+  while (!stack.empty()) {
+    const Key key = stack.back();
+    if (done_.contains(key)) {
+      stack.pop_back();
+      continue;
+    }
+    const Node* valid = nullptr;
+    sources.clear();
+    if (!expand(key, root, sources, valid)) {
+      stack.pop_back();
+      continue;
+    }
+    values.clear();
+    for (const Key& source : sources) {
+      const auto found = done_.find(source);
+      if (found == done_.end()) stack.push_back(source);
+      else values.push_back(found->second);
+    }
+    if (values.size() < sources.size()) continue;
+    stack.pop_back();
+    done_.emplace(key, combine(key, values, valid));
+  }
+  const Node* result = done_.at(first);
+  done_.erase(first);  // elsewhere the root is read from its storage
+  return result;
+}
+
+// Settles leaves and storage at once (false), or lists what the value is computed from.
+bool Lowering::expand(const Key& key, const Node* root, std::vector<Key>& sources, const Node*& valid) {
+  const Node* node = key.node;
+  const Place place{key.tuple, key.gate};
+  if (node != root)
+    if (const auto found = storage_.find(node); found != storage_.end()) return done_.emplace(key, read(found->second, node, place)), false;
+  if (node->op == Op::Param) return done_.emplace(key, read(node, node, place)), false;
+  if (node->op == Op::Iota) return done_.emplace(key, key.tuple->source(0)), false;
+  if (node->op == Op::Bind) return done_.emplace(key, node->source(0)), false;
+  if (has(node->op, leaf)) return done_.emplace(key, node), false;
+  const size_t first = node->op == Op::Assign ? 1 : 0, last = node->op == Op::Assign ? 2 : has(node->op, movement) ? 1 : node->sources().size();
+  for (size_t i = first; i < last; ++i) {
+    const SourceUse use = source_use(graph_, node, i, place, key.nest);
+    valid = use.valid;
+    sources.push_back({node->source(i), use.place.tuple, use.place.gate, use.nest});
+  }
+  return true;
+}
+
+const Node* Lowering::read(const Node* param, const Node* node, Place place) {
+  if (std::ranges::find(reads_, node) == reads_.end()) reads_.push_back(node);
+  const Node* index = flat_index(graph_, node->shape(), place.tuple);
+  if (place.gate) return graph_.make(Op::Load, {param, index, place.gate});
+  return graph_.make(Op::Load, {param, index});
+}
+
+const Node* Lowering::combine(const Key& key, Sources values, const Node* valid) {
+  const Node* node = key.node;
+  if (has(node->op, alu)) return graph_.with_sources(node, values);
+  if (node->op == Op::Reduce) return accumulate(key, values[0]);
+  const Node* value = values[0];
+  if (!valid) return value;
+  // A gated load is 0 where its gate, which includes `valid`, is false.
+  if (value->op == Op::Load && value->sources().size() == 3) return value;
+  return graph_.where(valid, value, graph_.constant(value->dtype, 0));
+}
+
+const Node* Lowering::accumulate(const Key& key, const Node* value) {
+  const Node* node = key.node;
+  const SourceUse use = source_use(graph_, node, 0, {key.tuple, key.gate}, key.nest);
+  std::vector<const Node*> sources{value};
+  for (const Node* range : use.nest->sources().subspan(key.nest->sources().size())) {
+    if (range->source(0)->is_constant(0)) return graph_.constant_bits(value->dtype, identity_of(node->reduce_op(), value->dtype));
+    sources.push_back(range);
+  }
+  if (sources.size() == 1) return value;
+  // Sum of a padded sum: the padding moves inside, and the two become one loop nest with one accumulator.
+  if (node->reduce_op() == Op::Add && value->op == Op::Where && value->source(1)->op == Op::Accumulate && value->source(1)->reduce_op() == Op::Add && value->source(2)->is_constant(0)) {
+    std::vector<const Node*> inner(value->source(1)->sources().begin(), value->source(1)->sources().end());
+    inner[0] = graph_.where(value->source(0), inner[0], value->source(2));
+    value = graph_.with_sources(value->source(1), inner);
+  }
+  if (value->op == Op::Accumulate && value->reduce_op() == node->reduce_op()) {
+    sources[0] = value->source(0);
+    sources.insert(sources.end(), value->sources().begin() + 1, value->sources().end());
+  }
+  return graph_.make(Op::Accumulate, sources, Args(&node->args()[0], 1));
+}
+
+}  // namespace whit

@@ -1,0 +1,210 @@
+#include "schedule/stores.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/error.h"
+#include "schedule/cost.h"
+
+namespace whit {
+
+namespace {
+
+// A kernel past this many operations is cut: compile time grows faster than linearly with it, and gains nothing.
+constexpr int kMaxOps = 400;
+// Ranges are numbered within 64 bits; scheduling needs some numbers for itself.
+constexpr size_t kMaxNest = 20, kMaxFolds = 10;
+// Decisions must not depend on the machine's thread count; a kernel with fewer independent rows than this counts as partly serial.
+constexpr double kNominalThreads = 8;
+
+struct Use {
+  size_t root;
+  Place place;
+  const Node* nest;
+  friend bool operator==(const Use&, const Use&) = default;
+};
+
+struct Root {
+  const Node* node;
+  Place place;
+  const Node* nest;
+  double ops = 0;
+  size_t leaves = 0, pending = 0, folds = 0;
+};
+
+// How often a value is computed by a loop nest that reads it there: the loops down to the innermost one its place depends on.
+double evaluations(const Use& use) {
+  const uint64_t open = use.place.tuple->open | (use.place.gate ? use.place.gate->open : 0);
+  const size_t depth = size_t(64 - std::countl_zero(open));
+  double count = 1;
+  for (size_t i = 0; i < depth && i < use.nest->sources().size(); ++i) count *= double(use.nest->source(i)->source(0)->maximum);
+  return count;
+}
+
+class Chooser {
+ public:
+  Chooser(Graph& graph, const std::vector<const Node*>& outputs, const std::function<const Target&(DeviceId)>& target) : graph_(graph), target_(target) {
+    order_ = topological_order(outputs);
+    size_t top = 0;
+    for (const Node* node : order_) top = std::max<size_t>(top, node->id);
+    facts_.resize(top + 1);
+    for (const Node* output : outputs) fact(output).forced = true;
+    for (const Node* node : order_) prepare(node);
+  }
+
+  std::vector<StoredTensor> run() {
+    for (size_t i = order_.size(); i-- > 0;) visit(order_[i]);
+    std::vector<StoredTensor> stores;
+    for (const Root& root : roots_) stores.push_back({root.node, root.place, root.nest});
+    std::ranges::reverse(stores);
+    return stores;
+  }
+
+ private:
+  struct Fact {
+    Estimate estimate;
+    std::vector<Use> uses;
+    bool forced = false, stored = false;
+  };
+  Fact& fact(const Node* node) { return facts_[node->id]; }
+
+  void prepare(const Node* node) {
+    std::vector<const Estimate*> sources;
+    for (const Node* source : node->sources()) sources.push_back(&fact(source).estimate);
+    fact(node).estimate = estimate(node, sources);
+    if (node->op == Op::Contiguous || node->op == Op::Copy || node->op == Op::Assign) fact(node).forced = true;
+    if (node->op == Op::Copy && node->source(0)->op != Op::Param) fact(node->source(0)).forced = true;
+  }
+
+  void visit(const Node* node) {
+    Fact& own = fact(node);
+    if (has(node->op, leaf) && !own.forced) return;
+    if (own.forced || (has(node->op, alu | reduces) && !own.uses.empty() && worth_storing(node, own.uses))) {
+      own.stored = true;
+      own.uses.assign(1, new_root(node));
+    } else if (own.uses.empty()) {
+      return;  // read only through a written view, which names a place and needs no value
+    }
+    const std::vector<Use> uses = std::move(own.uses);
+    for (const Use& use : uses) propagate(node, use);
+  }
+
+  Use new_root(const Node* node) {
+    std::vector<const Node*> index, nest;
+    for (const Dim& dim : node->shape()) {
+      if (dim.is(1)) {
+        index.push_back(graph_.index(0));
+        continue;
+      }
+      index.push_back(graph_.range(int64_t(nest.size()), size_node(graph_, dim), AxisKind::loop));
+      nest.push_back(index.back());
+    }
+    roots_.push_back({node, {graph_.make(Op::Sink, index), nullptr}, graph_.make(Op::Sink, nest)});
+    return {roots_.size() - 1, roots_.back().place, roots_.back().nest};
+  }
+
+  void propagate(const Node* node, const Use& use) {
+    Root& root = roots_[use.root];
+    root.ops += op_cost(node->op);
+    root.folds += node->op == Op::Reduce;
+    if (root.node != node && root.pending > 0) --root.pending;
+    if (node->op == Op::Copy) return;
+    // An Assign reads its value; of the old version it only takes the storage.
+    const size_t first = node->op == Op::Assign ? 1 : 0, last = node->op == Op::Assign ? 2 : has(node->op, movement) ? 1 : node->sources().size();
+    for (size_t i = first; i < last; ++i) {
+      const Node* source = node->source(i);
+      if (has(source->op, leaf) && source->op != Op::Param) continue;
+      const SourceUse place = source_use(graph_, node, i, use.place, use.nest);
+      const Use next{use.root, place.place, place.nest};
+      std::vector<Use>& uses = fact(source).uses;
+      if (std::ranges::find(uses, next) != uses.end()) continue;
+      if (std::ranges::none_of(uses, [&](const Use& other) { return other.root == use.root; })) ++(source->op == Op::Param || fact(source).forced ? root.leaves : root.pending);
+      uses.push_back(next);
+    }
+  }
+
+  bool worth_storing(const Node* node, const std::vector<Use>& uses) {
+    const Target& target = target_(node->device);
+    for (const Use& use : uses) {
+      const Root& root = roots_[use.root];
+      if (root.ops + op_cost(node->op) > kMaxOps || use.nest->sources().size() > kMaxNest || root.folds >= kMaxFolds) return true;
+      if (root.leaves + root.pending + node->sources().size() > target.max_buffers) return true;
+    }
+    return node->op == Op::Reduce ? reduce_worth_storing(node, uses, target) : elementwise_worth_storing(node, uses, target);
+  }
+
+  static size_t count_roots(const std::vector<Use>& uses) {
+    std::vector<size_t> seen;
+    for (const Use& use : uses)
+      if (std::ranges::find(seen, use.root) == seen.end()) seen.push_back(use.root);
+    return seen.size();
+  }
+
+  static double store_seconds(const Node* node, size_t roots, const Target& target) {
+    const double bytes = double(element_count(node->shape())) * double(item_size(node->dtype));
+    return bytes * double(1 + roots) / target.bytes_per_second + target.launch_seconds;
+  }
+
+  bool elementwise_worth_storing(const Node* node, const std::vector<Use>& uses, const Target& target) {
+    const Estimate& own = fact(node).estimate;
+    const double count = double(element_count(node->shape()));
+    double evaluated = 0;
+    for (const Use& use : uses) evaluated += evaluations(use);
+    const size_t roots = count_roots(uses);
+    if (evaluated <= count && roots == 1) return false;
+    const double anew = std::max(0.0, evaluated - count) * own.flops / target.flops_per_second + double(roots - 1) * own.leaf_bytes / target.bytes_per_second;
+    return anew > store_seconds(node, roots, target);
+  }
+
+  bool reduce_worth_storing(const Node* node, const std::vector<Use>& uses, const Target& target) {
+    const double count = std::max(1.0, double(element_count(node->shape())));
+    const double inner = double(element_count(node->source(0)->shape()));
+    const double work = inner * (1 + fact(node->source(0)).estimate.flops) / target.flops_per_second;
+    double evaluated = 0;
+    for (const Use& use : uses) evaluated += evaluations(use);
+    const size_t roots = count_roots(uses);
+    double anew = std::max(0.0, evaluated / count - 1) * work;
+    // Loops inside the rows of the reduction cannot be spread over threads before it is done: with few rows, work is serial.
+    const Use& use = uses.front();
+    const double rows = evaluations(use);
+    const Root& root = roots_[use.root];
+    if (rows < kNominalThreads && rows < double(element_count(root.node->shape()))) anew += work * (1 / rows - 1 / kNominalThreads) * kNominalThreads;
+    return anew > store_seconds(node, roots, target);
+  }
+
+  Graph& graph_;
+  const std::function<const Target&(DeviceId)>& target_;
+  std::vector<const Node*> order_;
+  std::vector<Fact> facts_;
+  std::vector<Root> roots_;
+};
+
+}  // namespace
+
+SourceUse source_use(Graph& graph, const Node* node, size_t source, Place place, const Node* nest) {
+  const Node* from = node->source(source);
+  if (has(node->op, movement)) {
+    SourceUse use{{}, nest};
+    use.place = source_place(graph, node, place, use.valid);
+    return use;
+  }
+  if (node->op == Op::Reduce) {
+    std::vector<const Node*> index(place.tuple->sources().begin(), place.tuple->sources().end());
+    std::vector<const Node*> ranges(nest->sources().begin(), nest->sources().end());
+    for (const int64_t axis : node->args().subspan(1)) {
+      const Dim& dim = from->shape()[size_t(axis)];
+      if (dim.is(1)) continue;
+      index[size_t(axis)] = graph.range(int64_t(ranges.size()), size_node(graph, dim), AxisKind::reduce);
+      ranges.push_back(index[size_t(axis)]);
+    }
+    return {{graph.make(Op::Sink, index), place.gate}, graph.make(Op::Sink, ranges)};
+  }
+  if (from->rank == 0) return {{graph.make(Op::Sink, Sources{}), place.gate}, nest};
+  return {place, nest};
+}
+
+std::vector<StoredTensor> choose_stores(Graph& graph, const std::vector<const Node*>& outputs, const std::function<const Target&(DeviceId)>& target) {
+  return Chooser(graph, outputs, target).run();
+}
+
+}  // namespace whit

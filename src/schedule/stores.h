@@ -1,0 +1,34 @@
+// Deciding which tensors are stored and which are computed where they are used (after tinygrad's rangeify, with costs for counts).
+//
+// Tensors are visited consumers first. Each carries its uses: from which stored tensor's loops it is read, at which place. A tensor used
+// at one place is computed there. One used at several, or again and again, is stored when computing it anew costs more than writing and
+// reading it. The decision depends on shapes, never on the number of threads, so that results do not either.
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "schedule/movement.h"
+#include "schedule/plan.h"
+
+namespace whit {
+
+/// A stored tensor: the kernel that computes it runs these loops, outermost first.
+struct StoredTensor {
+  const Node* node;
+  Place place;          ///< one range per axis (0 for an axis of size 1)
+  const Node* nest;     ///< Sink of the ranges
+};
+
+/// The stored tensors of a request, each after those it is computed from.
+std::vector<StoredTensor> choose_stores(Graph& graph, const std::vector<const Node*>& outputs, const std::function<const Target&(DeviceId)>& target);
+
+/// The places at which a node's sources are read when it is read at `place`, and for a Reduce the new ranges (appended to `nest`).
+struct SourceUse {
+  Place place;
+  const Node* nest;
+  const Node* valid = nullptr;  ///< of Pad and Spread: where there is an element
+};
+SourceUse source_use(Graph& graph, const Node* node, size_t source, Place place, const Node* nest);
+
+}  // namespace whit
