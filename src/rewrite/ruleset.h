@@ -19,7 +19,8 @@ class RuleSet {
     return a;
   }
 
-  std::span<const RuleTable* const> tables() const { return {tables_, count_}; }
+  std::span<const RuleTable* const> tables() const& { return {tables_, count_}; }
+  std::span<const RuleTable* const> tables() const&& = delete;  // the list lives in the set
 
   /// The ops at which any row starts.
   OpSet roots() const {

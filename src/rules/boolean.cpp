@@ -11,18 +11,20 @@ using namespace patterns;
 bool is_least(const Node* constant) { return constant->arg(0) == identity_of(Op::Max, constant->dtype); }
 bool is_greatest(const Node* constant) { return constant->arg(0) == identity_of(Op::Min, constant->dtype); }
 
+constexpr Note becomes_logic = grows("one op less, or another op, that is never turned back");
+
 constexpr char kName[] = "boolean";
 
 // clang-format off
 constexpr Rule kRows[] = {
     // Arithmetic that means logic.
-    {"add_is_or", bools, x + y, x | y, grows("an op becomes another, never the reverse")},
-    {"mul_is_and", bools, x * y, x & y, grows("an op becomes another, never the reverse")},
-    {"max_is_or", bools, max(x, y), x | y, grows("an op becomes another, never the reverse")},
-    {"min_is_and", bools, min(x, y), x & y, grows("an op becomes another, never the reverse")},
+    {"add_is_or", bools, x + y, x | y, becomes_logic},
+    {"mul_is_and", bools, x * y, x & y, becomes_logic},
+    {"max_is_or", bools, max(x, y), x | y, becomes_logic},
+    {"min_is_and", bools, min(x, y), x & y, becomes_logic},
     {"neg_is_same", bools, -x, x},
-    {"not_equal_is_xor", bools, x != y, x ^ y, grows("an op becomes another, never the reverse")},
-    {"less_true", bools, x < 1, !x},
+    {"not_equal_is_xor", bools, x != y, x ^ y, becomes_logic},
+    {"less_true", bools, x < 1, !x, becomes_logic},
     {"false_less", bools, 0 < x, x},
     {"less_false", bools, x < 0, 0},
     {"true_less", bools, 1 < x, 0},
@@ -46,13 +48,13 @@ constexpr Rule kRows[] = {
     {"where_not", anything, where(!p, x, y), where(p, y, x)},
     {"where_p_true", bools, where(p, 1, x), p | x},
     {"where_p_false", bools, where(p, x, 0), p & x},
-    {"where_true_p", bools, where(p, x, 1), x | !p},
-    {"where_false_p", bools, where(p, 0, x), x & !p},
+    {"where_true_p", bools, where(p, x, 1), x | !p, becomes_logic},
+    {"where_false_p", bools, where(p, 0, x), x & !p, becomes_logic},
     {"where_same_first", anything, where(p, where(p, x, y), z), where(p, x, z)},
     {"where_same_second", anything, where(p, x, where(p, y, z)), where(p, x, z)},
     {"where_and", anything, where(p, where(q, x, y), y), where(p & q, x, y)},
-    {"where_and_not", anything, where(p, where(q, x, y), x), where(q | !p, x, y)},
-    {"where_not_and", anything, where(p, y, where(q, x, y)), where(q & !p, x, y)},
+    {"where_and_not", anything, where(p, where(q, x, y), x), where(q | !p, x, y), becomes_logic},
+    {"where_not_and", anything, where(p, y, where(q, x, y)), where(q & !p, x, y), becomes_logic},
     {"where_or", anything, where(p, x, where(q, x, y)), where(p | q, x, y)},
     {"where_both_first", anything, where(p & q, where(p, x, y), z), where(p & q, x, z)},
     {"where_either_second", anything, where(p | q, x, where(p, y, z)), where(p | q, x, z)},

@@ -53,7 +53,8 @@ bool keeps_value(const Node* node, DType type) {
 bool middle_is_needless(const Match& m) {
   const Node* value = m[x];
   const DType middle = m.root->source(0)->dtype, to = m.root->dtype;
-  if (keeps_value(value, middle)) return true;
+  // A float saturates on its way to an integer, an integer wraps.
+  if (keeps_value(value, middle)) return is_float(value->dtype) || !is_float(middle) || !is_integer(to) || keeps_value(value, to);
   if (to == DType::boolean) return is_whole(value->dtype) && is_float(middle);
   // Cutting bits off twice is cutting off the more.
   return is_integer(value->dtype) && is_integer(middle) && is_integer(to) && bit_width(to) <= bit_width(middle);
@@ -132,6 +133,10 @@ const Node* example_index(Random& random, Graph& graph) {
   return graph.make(random.pick(ops), {a, random.coin() ? index_leaf(random, graph, type) : graph.constant(type, double(random.between(1, 9)))});
 }
 
+const Node* example_divided_constant(Random& random, Graph& graph) {
+  return graph.make(random.coin() ? Op::Quotient : Op::Remainder, {graph.constant(DType::int32, double(random.between(0, 50))), index_leaf(random, graph, DType::int32)});
+}
+
 const Node* example_narrow(Random& random, Graph& graph) {
   const auto wide = [&](const char* text) { return graph.cast(graph.make(Op::Variable, {}, {name_id(text), -128, 127}, DType::int8), DType::int32); };
   const Op ops[] = {Op::Add, Op::Mul, Op::And, Op::Or, Op::Xor};
@@ -153,17 +158,17 @@ constexpr Rule kRows[] = {
     {"cast_of_choice_with_constant", anything, cast(where(p, x.in(Op::Cast), c0)), where(p, cast(x), cast(c0)), grows("the cast moves inwards, to a cast and a constant")},
 
     // A bool as a number.
-    {"bool_not_zero", bools, cast(p.of(bools)) != 0, p},
-    {"bool_not_one", bools, cast(p.of(bools)) != 1, !p},
-    {"bool_less_one", bools, cast(p.of(bools)) < 1, !p},
-    {"zero_less_bool", bools, 0 < cast(p.of(bools)), p},
+    {"bool_not_zero", numbers, cast(p.of(bools)) != 0, p},
+    {"bool_not_one", numbers, cast(p.of(bools)) != 1, !p},
+    {"bool_less_one", numbers, cast(p.of(bools)) < 1, !p},
+    {"zero_less_bool", numbers, 0 < cast(p.of(bools)), p},
     {"bool_times", integers, cast(p) * x, where(p, x, 0)},
     {"where_bool", integers | floats, where(p, 1, 0), cast(p)},
 
     {"compare_before_cast", numbers, any(OpSet::of(Op::Less, Op::NotEqual), cast(x), y), compare_before_cast, "values are compared before a cast that keeps them", example_compare},
     {"compare_before_cast_right", numbers, x < cast(y), compare_before_cast, "values are compared before a cast that keeps them", example_compare},
     {"compute_as_index", ints, any(kIndexable, cast(x), rest), compute_as_index, "integers made from indices are computed as indices, where nothing can wrap", example_index, grows("casts move outwards")},
-    {"compute_as_index_right", ints, any(kIndexable, x, cast(y)), compute_as_index, "integers made from indices are computed as indices, where nothing can wrap", example_index, grows("casts move outwards")},
+    {"compute_constant_as_index", ints, any(OpSet::of(Op::Quotient, Op::Remainder), c0, cast(y)), compute_as_index, "integers made from indices are computed as indices, where nothing can wrap", example_divided_constant, grows("casts move outwards")},
     {"narrow", ints, cast(any(kRing, x, rest)), narrow, "what only has to be right in its low bits is computed in a narrow type", example_narrow, grows("casts move inwards, to casts and constants")},
 };
 // clang-format on

@@ -12,7 +12,7 @@ using namespace index_rewrites;
 constexpr OpSet kElementwise = OpSet::with(alu);
 constexpr TypeSet kBounded = exact & ~TypeSet(DType::uint64);  // an interval in int64 cannot tell of uint64
 
-bool divides(const Match& m, const Hole& divisor, const Hole& number) { return m.integer(divisor) > 0 && m.integer(number) % m.integer(divisor) == 0; }
+bool divides(const Match& m, const Hole& divisor, const Hole& number) { return m.integer(divisor) > 0 && m.integer(number) > 0 && m.integer(number) % m.integer(divisor) == 0; }
 bool positive(const Node* node) { return node->minimum > 0; }
 bool not_negative(const Node* node) { return node->minimum >= 0; }
 bool excludes_zero(const Node* node) { return node->minimum > 0 || node->maximum < 0; }
@@ -40,7 +40,7 @@ constexpr Rule kRows[] = {
     // Division, by constants and by sizes. It truncates, so most facts hold for values that are not negative.
     {"quotient_quotient", integers, quotient(quotient(x, c0), c1), quotient(x, c0 * c1), [](const Match& m) { return product_fits(m, c0, c1); }},
     {"remainder_remainder", integers, (x % c0) % c1, x % c1, [](const Match& m) { return divides(m, c1, c0); }},
-    {"remainder_quotient", indices, quotient(x % c0, c1), quotient(x, c1) % quotient(c0, c1), [](const Match& m) { return divides(m, c1, c0) && m.integer(c0) > 0; }, grows("the quotient moves inwards")},
+    {"remainder_quotient", indices, quotient(x % c0, c1), quotient(x, c1) % quotient(c0, c1), [](const Match& m) { return divides(m, c1, c0); }, grows("the quotient moves inwards")},
     {"quotient_product", indices, quotient(x * y, y), x, [](const Match& m) { return excludes_zero(m[y]); }},
     {"remainder_product", indices, (x * y) % y, 0},
     {"quotient_product_sum", indices, quotient(x * y + z, y), x, [](const Match& m) { return not_negative(m[x]) && positive(m[y]) && not_negative(m[z]) && m[z]->maximum < m[y]->minimum; }},
