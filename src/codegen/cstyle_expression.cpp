@@ -88,7 +88,7 @@ CValue Expressions::with_mask(const CValue& value, unsigned bytes) {
 
 std::string Expressions::call(const std::string& function, std::span<const CValue> operands) {
   std::string text = function + "(";
-  for (const CValue& operand : operands) text += (&operand == operands.data() ? "" : ", ") + operand.text;
+  for (const CValue& operand : operands) text += (&operand == operands.data() ? "" : ", ") + bare(operand.text);
   return text + ")";
 }
 
@@ -205,7 +205,7 @@ CValue Expressions::bool_op(Op op, std::span<const CValue> operands, int64_t lan
     case Op::Xor:
     case Op::NotEqual: value.text = concat("(", a, " ^ ", b, ")"); break;
     case Op::Remainder: value.text = concat("(", a, " & 0)"); break;
-    case Op::Less: value.text = concat("(", opposite, a, " & ", b, ")"); break;
+    case Op::Less: value.text = concat("(", b, " & ", opposite, a, ")"); break;
     case Op::Shl:
     case Op::Shr: value.text = concat("(", a, " & ", opposite, b, ")"); break;
     default: WHIT_ASSERT(false, name(op), " of bool");

@@ -16,17 +16,6 @@ bool is_identifier(const std::string& text) {
   return !text.empty() && !(text[0] >= '0' && text[0] <= '9') && std::ranges::all_of(text, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; });
 }
 
-// Without the one pair of parentheses that encloses all of it.
-std::string bare(const std::string& text) {
-  if (text.empty() || text[0] != '(') return text;
-  int depth = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
-    depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
-    if (depth == 0) return i + 1 == text.size() ? text.substr(1, text.size() - 2) : text;
-  }
-  return text;
-}
-
 }  // namespace
 
 KernelWriter::KernelWriter(const LinearKernel& kernel, Prelude& prelude)
@@ -43,6 +32,7 @@ KernelWriter::KernelWriter(const LinearKernel& kernel, Prelude& prelude)
 std::string KernelWriter::write() {
   open_function();
   ++depth_;
+  define_variables();
   define_registers();
   for (size_t position = 0; position < kernel_.code.size(); ++position) write_instruction(position);
   --depth_;
@@ -90,6 +80,16 @@ void KernelWriter::open_grid() {
   text_ += pointers;
 }
 
+void KernelWriter::define_variables() {
+  for (size_t i = 0; i < kernel_.variables.size(); ++i) {
+    const CValue value = read_named(kernel_.variables[i]);
+    // Bits hold a float32 in their low half.
+    const DType bits = is_float(value.type) ? integer_of_size(item_size(value.type), true) : value.type;
+    const CValue raw{.text = concat("((", prelude_.type(bits), ")", variable(i), ")"), .type = bits};
+    declare(value.text, is_float(value.type) ? expressions_.apply({Op::Bitcast, bits, value.type}, {&raw, 1}, 1) : raw);
+  }
+}
+
 void KernelWriter::define_registers() {
   std::vector<const Node*> known;
   for (const Node* node : kernel_.code) {
@@ -117,10 +117,8 @@ CValue KernelWriter::read_named(const Node* node) {
   WHIT_ASSERT(node->op == Op::Variable, name(node->op), " is not a value");
   const size_t index = size_t(std::ranges::find(kernel_.variables, node) - kernel_.variables.begin());
   WHIT_ASSERT(index < kernel_.variables.size(), "a Variable that the kernel does not list");
-  // Bits hold a float32 in their low half.
-  const DType bits = is_float(value.type) ? integer_of_size(item_size(value.type), true) : value.type;
-  const CValue raw{.text = concat("((", prelude_.type(bits), ")", variable(index), ")"), .type = bits};
-  return is_float(value.type) ? expressions_.apply({Op::Bitcast, bits, value.type}, {&raw, 1}, 1) : raw;
+  value.text = concat("s", index);
+  return value;
 }
 
 CValue KernelWriter::read(size_t position, size_t source) {

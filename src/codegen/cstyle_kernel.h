@@ -24,6 +24,7 @@ class KernelWriter {
   void open_function();
   void open_chunk();
   void open_grid();
+  void define_variables();
   void define_registers();
   void line(const std::string& text);
 

@@ -51,6 +51,16 @@ std::string fill(std::string_view text, std::initializer_list<std::string_view> 
   return filled;
 }
 
+std::string bare(const std::string& text) {
+  if (text.empty() || text[0] != '(') return text;
+  int depth = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+    if (depth == 0) return i + 1 == text.size() ? text.substr(1, text.size() - 2) : text;
+  }
+  return text;
+}
+
 std::string Prelude::define(const std::string& name, const std::string& text) {
   if (known_.insert(name).second) text_ += text + "\n";
   return name;
@@ -95,7 +105,7 @@ std::string Prelude::function(const std::string& name, const std::string& result
 std::string Prelude::splat(DType type, int64_t lanes, const std::string& value) {
   const std::string vector = this->type(type, lanes);
   // Subtracting 0 keeps every float as it is, -0.0 included; adding it would not.
-  return function("splat_" + vector, vector, this->type(type) + " x", concat("return x - (", vector, "){};")) + "(" + value + ")";
+  return function("splat_" + vector, vector, this->type(type) + " x", concat("return x - (", vector, "){};")) + "(" + bare(value) + ")";
 }
 
 std::string Prelude::lane_numbers(DType type, int64_t lanes) {

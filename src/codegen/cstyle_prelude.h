@@ -49,4 +49,7 @@ class Prelude {
 /// `text` with $0, $1, … replaced.
 std::string fill(std::string_view text, std::initializer_list<std::string_view> parts);
 
+/// Without the pair of parentheses that encloses all of it, if there is one.
+std::string bare(const std::string& text);
+
 }  // namespace whit

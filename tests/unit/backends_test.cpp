@@ -4,7 +4,7 @@
 #include <cstring>
 #include <map>
 
-#include "runtime/thread_pool.h"
+#include "ir/print.h"
 #include "unit/linear_cases.h"
 #include "unit/linear_forms.h"
 
@@ -25,7 +25,7 @@ const Backend* interpreter() {
   return nullptr;
 }
 
-/// What the buffers hold after the launch, which is made of several where `step` is less than the count.
+/// What the buffers hold after the launch, with each at an offset into its memory.
 std::vector<CaseBuffer> run(OpenDevice& device, Program& program, const LinearCase& made, size_t offset = 0) {
   std::vector<void*> memory;
   std::vector<size_t> offsets;
@@ -44,11 +44,11 @@ std::vector<CaseBuffer> run(OpenDevice& device, Program& program, const LinearCa
   return results;
 }
 
-bool same(const LinearCase& made, DType type, Bits a, Bits b) {
+bool same(DType type, Bits a, Bits b, bool zeros_may_differ) {
   if (a == b) return true;
   if (!is_float(type)) return false;
   const double x = float_of_bits(type, a), y = float_of_bits(type, b);
-  return (x != x && y != y) || (made.zeros_may_differ && x == 0 && y == 0);
+  return (x != x && y != y) || (zeros_may_differ && x == 0 && y == 0);
 }
 
 class Backends : public testing::TestWithParam<Backend*> {
@@ -66,28 +66,42 @@ class Backends : public testing::TestWithParam<Backend*> {
     for (const LinearCase& made : cases) kernels.push_back(&made.kernel());
     const auto programs = device().compile(kernels);
     ASSERT_EQ(programs.size(), cases.size());
-    OpenDevice& reference = *device_of(interpreter());
     for (size_t k = 0; k < cases.size(); ++k) {
-      std::vector<CaseBuffer> expected = cases[k].buffers;
-      if (cases[k].expected.empty()) expected = run(reference, *reference.compile({&kernels[k], 1})[0], cases[k]);
-      else expected[0] = CaseBuffer(expected[0].type, cases[k].expected);
-      check(cases[k], expected, run(device(), *programs[k], cases[k]), programs[k]->source);
-      if (cases[k].expected.empty()) check(cases[k], expected, run(device(), *programs[k], cases[k], 8), programs[k]->source);
+      SCOPED_TRACE(cases[k].title);
+      const std::vector<Expectation> expected = cases[k].expected.empty() ? interpreted(cases[k]) : cases[k].expected;
+      const size_t failures = check(expected, run(device(), *programs[k], cases[k])) + check(expected, run(device(), *programs[k], cases[k], 8));
+      if (failures > 0) ADD_FAILURE() << programs[k]->source;
     }
   }
 
-  void check(const LinearCase& made, const std::vector<CaseBuffer>& expected, const std::vector<CaseBuffer>& got, const std::string& source) {
+  std::vector<Expectation> interpreted(const LinearCase& made) {
+    OpenDevice& reference = *device_of(interpreter());
+    const LinearKernel* kernel = &made.kernel();
+    std::vector<Expectation> expected;
+    for (const CaseBuffer& buffer : run(reference, *reference.compile({&kernel, 1})[0], made)) {
+      expected.push_back({.title = concat("buffer ", expected.size()), .values = {}});
+      for (size_t i = 0; i < buffer.size(); ++i) expected.back().values.push_back(buffer.at(i));
+    }
+    return expected;
+  }
+
+  size_t check(const std::vector<Expectation>& expected, const std::vector<CaseBuffer>& got) {
     size_t wrong = 0;
     for (size_t slot = 0; slot < expected.size(); ++slot)
-      for (size_t i = 0; i < expected[slot].size(); ++i)
-        if (const DType type = expected[slot].type; !same(made, type, expected[slot].at(i), got[slot].at(i)) && ++wrong <= 3)
-          ADD_FAILURE() << made.title << ": buffer " << slot << " [" << i << "] is " << float_of_bits(type, got[slot].at(i)) << " (" << got[slot].at(i) << "), not "
-                        << float_of_bits(type, expected[slot].at(i)) << " (" << expected[slot].at(i) << ")" << (wrong == 1 ? "\n" + source : "");
+      for (size_t i = 0; i < expected[slot].values.size(); ++i) {
+        const DType type = got[slot].type;
+        const Bits wanted = expected[slot].values[i], value = got[slot].at(i);
+        if (!same(type, wanted, value, expected[slot].zeros_may_differ) && ++wrong <= 3)
+          ADD_FAILURE() << expected[slot].title << ": [" << i << "] is " << print_value(type, value) << ", not " << print_value(type, wanted);
+      }
+    return wrong;
   }
 };
 
-TEST_P(Backends, OpsOnScalars) { compare(op_cases(1)); }
-TEST_P(Backends, OpsOnVectors) { compare(op_cases(16)); }
+TEST_P(Backends, OpsOnScalars) { compare(op_cases(device().target(), 1)); }
+TEST_P(Backends, OpsOnVectors) { 
+  for (const int64_t lanes : {2, 16}) compare(op_cases(device().target(), lanes));
+ }
 TEST_P(Backends, Forms) { compare(form_cases()); }
 
 TEST_P(Backends, ResultsDoNotDependOnTheChunks) {

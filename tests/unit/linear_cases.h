@@ -27,14 +27,20 @@ struct CaseBuffer {
   Bits at(size_t i) const { return load_element(type, &bytes[i * item_size(type)]); }
 };
 
+/// What one buffer must hold after the launch.
+struct Expectation {
+  std::string title;
+  std::vector<Bits> values;
+  bool zeros_may_differ = false;
+};
+
 struct LinearCase {
   std::string title;
   std::shared_ptr<LinearBuilder> builder;
   std::vector<CaseBuffer> buffers;  // by slot
   std::vector<int64_t> variables;
   int64_t count = 1;
-  std::vector<Bits> expected;   // of buffer 0; empty: the interpreter's result is
-  bool zeros_may_differ = false;
+  std::vector<Expectation> expected;  // of the first buffers; empty: what the interpreter gives
 
   LinearKernel& kernel() const { return builder->kernel; }
 };
@@ -95,53 +101,89 @@ inline bool op_applies(Op op, DType type) {
   return is_float(type) ? !has(op, integral) : !has(op, floating);
 }
 
-/// out[i] = op(a[i], b[i], c[i]) with so many lanes, over all pairs of edge values.
-inline LinearCase op_case(Op op, DType type, DType result, int64_t lanes) {
-  LinearCase made = start_case(concat("k_", name(op), "_", name(type), "_", name(result), "_", lanes));
-  made.zeros_may_differ = op == Op::Max || op == Op::Min;
-  LinearBuilder& b = *made.builder;
-  const size_t arity = size_t(info(op).arity);
-  const std::vector<Bits> edges = edge_values(type);
-  size_t count = arity == 1 ? edges.size() : edges.size() * edges.size();
-  count = (count + size_t(lanes) - 1) / size_t(lanes) * size_t(lanes);
-  std::vector<Bits> operands[3];
-  for (size_t i = 0; i < count; ++i) {
-    Bits v[3] = {edges[i % edges.size()], edges[i / edges.size() % edges.size()], edges[(i * 7 + i / edges.size()) % edges.size()]};
-    if (op == Op::Where) v[0] = Bits(i % 3 == 0);
-    for (int k = 0; k < 3; ++k) operands[k].push_back(v[k]);
-    made.expected.push_back(op == Op::Cast      ? convert(type, result, v[0])
-                            : op == Op::Bitcast ? reinterpret(type, result, v[0])
-                                                : evaluate(op, type, std::span(v, arity)));
+inline constexpr DType kValueTypes[] = {DType::boolean, DType::int8,   DType::uint8,  DType::int16,       DType::uint16,      DType::int32,   DType::uint32,  DType::int64,
+                                        DType::uint64,  DType::float8_e4m3, DType::float8_e5m2, DType::float16, DType::bfloat16, DType::float32, DType::float64};
+
+/// Operands so that all pairs of edge values occur.
+struct Operands {
+  std::vector<Bits> condition, values[3];
+
+  Operands(DType type, size_t multiple) {
+    const std::vector<Bits> edges = edge_values(type);
+    const size_t count = (edges.size() * edges.size() + multiple - 1) / multiple * multiple;
+    for (size_t i = 0; i < count; ++i) {
+      condition.push_back(Bits(i % 3 == 0));
+      values[0].push_back(edges[i % edges.size()]);
+      values[1].push_back(edges[i / edges.size() % edges.size()]);
+      values[2].push_back(edges[(i * 7 + i / edges.size()) % edges.size()]);
+    }
   }
-  const Node* out = add_buffer(made, result, count, true);
+  size_t count() const { return condition.size(); }
+};
+
+/// One elementwise op with its result type.
+struct OpForm {
+  Op op;
+  DType result;
+};
+
+/// Kernels with a store for each op of the list: out_k[i] = op_k(x[i], y[i], z[i]), with so many lanes.
+inline LinearCase ops_case(const std::string& title, DType type, const std::vector<OpForm>& forms, int64_t lanes) {
+  LinearCase made = start_case(title);
+  LinearBuilder& b = *made.builder;
+  const Operands operands(type, size_t(lanes));
+  std::vector<const Node*> outputs;
+  for (const OpForm& form : forms) {
+    const size_t arity = size_t(info(form.op).arity);
+    Expectation expected{.title = concat(name(form.op), " of ", name(type), " to ", name(form.result)), .values = {}, .zeros_may_differ = form.op == Op::Max || form.op == Op::Min};
+    for (size_t i = 0; i < operands.count(); ++i) {
+      const Bits v[3] = {form.op == Op::Where ? operands.condition[i] : operands.values[0][i], operands.values[1][i], operands.values[2][i]};
+      expected.values.push_back(form.op == Op::Cast      ? convert(type, form.result, v[0])
+                                : form.op == Op::Bitcast ? reinterpret(type, form.result, v[0])
+                                                         : evaluate(form.op, type, std::span(v, arity)));
+    }
+    made.expected.push_back(std::move(expected));
+    outputs.push_back(add_buffer(made, form.result, operands.count(), true));
+  }
+  const Node* const condition = add_buffer(made, DType::boolean, operands.condition, false);
   const Node* inputs[3];
-  for (size_t k = 0; k < arity; ++k) inputs[k] = add_buffer(made, op == Op::Where && k == 0 ? DType::boolean : type, operands[k], false);
-  made.count = int64_t(count) / lanes;
+  for (int k = 0; k < 3; ++k) inputs[k] = add_buffer(made, type, operands.values[k], false);
+  made.count = int64_t(operands.count()) / lanes;
   const Node* i = b.loop(made.count, AxisKind::parallel);
   const Node* range = lanes > 1 ? b.vector(lanes) : nullptr;
   const Node* at = lanes > 1 ? b.mul(i, b.index(lanes)) : i;
-  const Node* sources[3];
-  for (size_t k = 0; k < arity; ++k) sources[k] = range ? b.load(inputs[k], at, range, nullptr) : b.load(inputs[k], at);
-  const Node* value = b.push(b.graph.make(op, Sources(sources, arity), {}, has(op, typed) ? result : DType::none));
-  range ? b.store(out, at, value, range, nullptr) : b.store(out, at, value);
+  for (size_t k = 0; k < forms.size(); ++k) {
+    const Node* sources[3];
+    const size_t arity = size_t(info(forms[k].op).arity);
+    for (size_t operand = 0; operand < arity; ++operand) {
+      const Node* from = forms[k].op == Op::Where && operand == 0 ? condition : inputs[operand];
+      sources[operand] = range ? b.load(from, at, range, nullptr) : b.load(from, at);
+    }
+    const Node* value = b.push(b.graph.make(forms[k].op, Sources(sources, arity), {}, has(forms[k].op, typed) ? forms[k].result : DType::none));
+    range ? b.store(outputs[k], at, value, range, nullptr) : b.store(outputs[k], at, value);
+  }
   b.end(i);
   return made;
 }
 
-inline constexpr DType kValueTypes[] = {DType::boolean, DType::int8,   DType::uint8,  DType::int16,       DType::uint16,      DType::int32,   DType::uint32,  DType::int64,
-                                        DType::uint64,  DType::float8_e4m3, DType::float8_e5m2, DType::float16, DType::bfloat16, DType::float32, DType::float64};
-
-/// Every op on every type it takes, every cast and bitcast.
-inline std::vector<LinearCase> op_cases(int64_t lanes) {
+/// Every op that the target supplies on every type, every cast and bitcast.
+inline std::vector<LinearCase> op_cases(const Target& target, int64_t lanes) {
   std::vector<LinearCase> cases;
   for (const DType type : kValueTypes) {
-    for (size_t op = 0; op < kOpCount; ++op)
-      if (op_applies(Op(op), type) && !(Op(op) == Op::Threefry && type != DType::uint64))
-        cases.push_back(op_case(Op(op), type, has(Op(op), compares) ? DType::boolean : type, lanes));
-    for (const DType to : kValueTypes) {
-      if (to != type) cases.push_back(op_case(Op::Cast, type, to, lanes));
-      if (to != type && item_size(to) == item_size(type) && to != DType::boolean) cases.push_back(op_case(Op::Bitcast, type, to, lanes));
+    if (!target.types.contains(type)) continue;
+    std::vector<OpForm> ops, casts;
+    for (size_t i = 0; i < kOpCount; ++i) {
+      const Op op = Op(i);
+      const bool supplied = !has(op, lowered) || target.claims.contains(op);
+      if (op_applies(op, type) && supplied && (op != Op::Threefry || type == DType::uint64)) ops.push_back({op, has(op, compares) ? DType::boolean : type});
     }
+    for (const DType to : kValueTypes) {
+      if (to == type || !target.types.contains(to)) continue;
+      casts.push_back({Op::Cast, to});
+      if (item_size(to) == item_size(type)) casts.push_back({Op::Bitcast, to});
+    }
+    cases.push_back(ops_case(concat("ops_", name(type), "_", lanes), type, ops, lanes));
+    cases.push_back(ops_case(concat("casts_", name(type), "_", lanes), type, casts, lanes));
   }
   return cases;
 }

@@ -125,7 +125,7 @@ inline LinearCase mixed_case(DType type, bool flag) {
   const Node* masks = add_buffer(made, DType::boolean, size_t(64), true);
   const Node* in = add_buffer(made, type, some_values(type, 64), false);
   const Node* flags = add_buffer(made, DType::boolean, std::vector<Bits>{flag}, false);
-  const Node* limit = b.variable("limit", type, 0, 100);
+  const Node* limit = b.variable("limit", type, 0, type == DType::boolean ? 1 : 100);
   made.variables.push_back(bits_of_number(type, 3));
   made.count = 4;
   const Node* i = b.loop(4, AxisKind::parallel);
