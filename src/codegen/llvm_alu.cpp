@@ -125,11 +125,19 @@ LlvmValue LlvmKernel::extremum(Op op, DType type, const LlvmValue& a, const Llvm
   return select(compare(words[2 * is_signed(type) + most], a, b), a, b);
 }
 
+// No vector unit divides integers. Floats that hold every value of the type do as well: the error of a quotient is smaller than its
+// distance to the next integer, 1/b at least.
+LlvmValue LlvmKernel::divide_as_floats(const LlvmValue& a, const LlvmValue& b, bool sign) {
+  const LlvmWord through = bit_width(a.type.word) < 32 ? LlvmWord::f32 : LlvmWord::f64;
+  const std::string_view there = sign ? "sitofp" : "uitofp", back = sign ? "fptosi" : "fptoui";
+  return convert(back, binary("fdiv", convert(there, a, through), convert(there, b, through)), a.type.word);
+}
+
 // Guards what stops the process or has no meaning in LLVM (x/0 and MIN/-1), where the intervals don't exclude it.
 LlvmValue LlvmKernel::division(const Node* node, const LlvmValue& a, const LlvmValue& b) {
   const Node *dividend = node->source(0), *divisor = node->source(1);
   const DType type = dividend->dtype;
-  const bool wide = type == DType::uint64, remainder = node->op == Op::Remainder;
+  const bool remainder = node->op == Op::Remainder;
   const LlvmValue zero = llvm_constant(a.type, 0), one = llvm_constant(a.type, 1);
   // An interval of uint64 is that of its bits read as signed; only a constant's tells something.
   const bool sign = is_signed(type) && (dividend->minimum < 0 || divisor->minimum < 0);
@@ -137,15 +145,19 @@ LlvmValue LlvmKernel::division(const Node* node, const LlvmValue& a, const LlvmV
     return divisor->minimum <= value && value <= divisor->maximum && !(divisor->is_constant() && divisor->arg(0) != value);
   };
   const bool by_zero = may_be(0), by_minus_one = sign && may_be(-1) && dividend->minimum == interval_of(type).minimum;
-  const std::string_view words[] = {"udiv", "sdiv", "urem", "srem"};
-  const std::string_view word = words[2 * remainder + (sign && !wide)];
-  if (!by_zero && !by_minus_one) return binary(word, a, b);
+  const auto divide = [&](const LlvmValue& by) {
+    const std::string_view words[] = {"udiv", "sdiv", "urem", "srem"};
+    if (a.type.lanes == 1 || bit_width(a.type.word) > 32 || divisor->is_constant()) return binary(words[2 * remainder + sign], a, by);
+    const LlvmValue quotient = divide_as_floats(a, by, sign);
+    return remainder ? binary("sub", a, binary("mul", quotient, by)) : quotient;
+  };
+  if (!by_zero && !by_minus_one) return divide(b);
 
   LlvmValue is_zero, is_minus_one, bad;
   if (by_zero) bad = is_zero = compare("icmp eq", b, zero);
   if (by_minus_one) bad = is_minus_one = compare("icmp eq", b, llvm_constant(a.type, -1));
   if (by_zero && by_minus_one) bad = binary("or", is_zero, is_minus_one);
-  LlvmValue result = binary(word, a, select(bad, one, b));
+  LlvmValue result = divide(select(bad, one, b));
   if (by_minus_one && !remainder) result = select(is_minus_one, binary("sub", zero, a), result);
   // A remainder by the 1 that stands in for 0 and -1 is 0 as it should be.
   return by_zero && !remainder ? select(is_zero, zero, result) : result;

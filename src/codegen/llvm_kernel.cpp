@@ -57,10 +57,13 @@ LlvmKernel::Slot& LlvmKernel::slot(const Node* node) {
 }
 
 size_t LlvmKernel::register_of(const Node* node) {
-  for (size_t i = 0; i < registers_.size(); ++i)
-    if (registers_[i].node == node) return i;
-  registers_.push_back({node, constant_of(node, lanes_of(node))});
-  return registers_.size() - 1;
+  Slot& known = slot(node);
+  if (!known.defined) {
+    known.defined = true;
+    known.value.payload = int64_t(registers_.size());
+    registers_.push_back(constant_of(node, lanes_of(node)));
+  }
+  return size_t(known.value.payload);
 }
 
 void LlvmKernel::survey_operands(const Node* node) {
@@ -123,7 +126,7 @@ LlvmValue LlvmKernel::constant_of(const Node* node, uint32_t lanes) const {
 LlvmValue LlvmKernel::value_of(const Node* node) {
   switch (node->op) {
     case Op::Const: return constant_of(node, 1);
-    case Op::Register: return registers_[register_of(node)].value;
+    case Op::Register: return registers_[register_of(node)];
     case Op::Range:
       if (is_vector_range(node)) return {type_of(node), lanes_of(node) > 1 ? LlvmValue::steps : LlvmValue::constant, 0};
       break;
@@ -228,8 +231,8 @@ void LlvmKernel::open_loop(const Node* range) {
   start_block(body);
   loop.counter = open_phi(start, loop.before);
   for (const size_t reg : changed) {
-    const Phi phi = open_phi(registers_[reg].value, loop.before);
-    registers_[reg].value = phi.value;
+    const Phi phi = open_phi(registers_[reg], loop.before);
+    registers_[reg] = phi.value;
     loop.registers.emplace_back(reg, phi);
   }
   define_node(range, loop.counter.value);
@@ -246,20 +249,20 @@ void LlvmKernel::close_loop() {
   }
   if (loop.counter.hole == 0) return;
   for (const auto& [reg, phi] : loop.registers) {
-    LlvmValue& value = registers_[reg].value;  // a constant of many lanes is too long for the hole
+    LlvmValue& value = registers_[reg];  // a constant of many lanes is too long for the hole
     if (value.kind == LlvmValue::constant && value.type.lanes > 1)
       value = text_.define(value.type, "bitcast ", Typed{value}, " to ", value.type);
   }
   const LlvmValue next = text_.define({}, "add nuw nsw i64 ", loop.counter.value, ", 1");
   const LlvmValue again = compare("icmp slt", next, loop.limit);
   close_phi(loop.counter, next);
-  for (const auto& [reg, phi] : loop.registers) close_phi(phi, registers_[reg].value);
+  for (const auto& [reg, phi] : loop.registers) close_phi(phi, registers_[reg]);
   const LlvmLabel last = block_, done{"done", loop.number};
   text_.line("br i1 ", again, ", label %", LlvmLabel{"loop", loop.number}, ", label %", done);
   start_block(done);
   if (!loop.guarded) return;
   for (const auto& [reg, phi] : loop.registers) {
-    LlvmValue& value = registers_[reg].value;
+    LlvmValue& value = registers_[reg];
     value = text_.define(value.type, "phi ", value.type, " [ ", phi.initial, ", %", loop.before, " ], [ ", value, ", %", last, " ]");
   }
 }
@@ -279,7 +282,7 @@ void LlvmKernel::execute(const Node* node) {
     case Op::EndLoop: return close_loop();
     case Op::Set: {
       const Node* reg = node->source(0);
-      registers_[register_of(reg)].value = resize(operand(node->source(1), lanes_of(reg)), type_of(reg).word, true);
+      registers_[register_of(reg)] = resize(operand(node->source(1), lanes_of(reg)), type_of(reg).word, true);
       return;
     }
     case Op::Across: return define_node(node, across(node));

@@ -24,10 +24,6 @@ class LlvmKernel {
     bool wide = false;  ///< some user has lanes, this node has not: a splat is kept beside its value
     LlvmValue value, splat;
   };
-  struct Register {
-    const Node* node;
-    LlvmValue value;
-  };
   /// A phi whose second value is known only when its loop closes: `hole` is where that goes in the text.
   struct Phi {
     LlvmValue value, initial;
@@ -81,6 +77,7 @@ class LlvmKernel {
   LlvmValue apply_boolean(Op op, const LlvmValue* v);
   LlvmValue extremum(Op op, DType type, const LlvmValue& a, const LlvmValue& b);
   LlvmValue division(const Node* node, const LlvmValue& a, const LlvmValue& b);
+  LlvmValue divide_as_floats(const LlvmValue& a, const LlvmValue& b, bool sign);
   LlvmValue shift(const Node* node, const LlvmValue& a, const LlvmValue& b);
   LlvmValue binary(std::string_view word, const LlvmValue& a, const LlvmValue& b);
   LlvmValue compare(std::string_view word, const LlvmValue& a, const LlvmValue& b);
@@ -116,9 +113,9 @@ class LlvmKernel {
   const LinearKernel* kernel_ = nullptr;
   uint32_t written_ = 0;  ///< kernels so far: what Slot::kernel is compared with
   std::vector<Slot> slots_;
-  uint64_t vector_open_ = 0;  ///< the numbers of the vector ranges
-  uint32_t wide_lanes_ = 1;   ///< the lanes that splats are kept for
-  std::vector<Register> registers_;
+  uint64_t vector_open_ = 0;                  ///< the numbers of the vector ranges
+  uint32_t wide_lanes_ = 1;                   ///< the lanes that splats are kept for
+  std::vector<LlvmValue> registers_;          ///< what each holds; its Slot's payload is its place here
   std::vector<std::vector<size_t>> changed_;  ///< by loop, in the order they open: the registers set inside
   std::vector<const Node*> wide_constants_;
   std::vector<Outer> outer_;

@@ -54,12 +54,13 @@ LlvmValue LlvmKernel::load(const Node* node) {
   return node->op == Op::VectorLoad ? load_vector(node, lanes) : gather(node, lanes);
 }
 
-// A gated load reads element 0 instead, which always exists, and drops it: no branch.
+// A gated load reads element 0 instead and drops it: no branch.
 LlvmValue LlvmKernel::load_scalar(const Node* node) {
   const Node *storage = node->source(0), *gate = gate_of(node);
   const LlvmType type = memory_type(storage, 1);
   LlvmValue index = index_of(node->source(1), 1), condition;
   if (gate) {
+    if (storage->arg(1) < 1) return constant_of(node, 1);  // there is no element 0
     condition = operand(gate, 1);
     index = select(condition, index, llvm_constant(index.type, 0));
   }

@@ -1,7 +1,7 @@
 // Kernels as one module of LLVM IR, in text that LLVM 14 to 19 read alike.
 //
 // The function of a kernel is `void NAME(i8** buffers, i64* variables, i64 begin, i64 end)`. It assumes that different slots never
-// overlap, and that every buffer has an element 0.
+// overlap.
 #pragma once
 
 #include <span>

@@ -28,7 +28,7 @@ OpCase op_case(Op op, DType type, DType result, int64_t lanes) {
   made.title = concat(name(op), " of ", name(type), " to ", name(result), " with ", lanes, " lanes");
   made.builder = std::make_unique<LinearBuilder>(concat("k_", name(op), "_", name(type), "_", name(result), "_", lanes));
   made.zeros_may_differ = op == Op::Max || op == Op::Min;
-  const size_t arity = size_t(info(op).arity);
+  const size_t arity = size_t(int(info(op).arity));
   const std::vector<Bits> edges = edge_values(type);
   size_t count = arity == 1 ? edges.size() : edges.size() * edges.size();
   count = (count + size_t(lanes) - 1) / size_t(lanes) * size_t(lanes);
@@ -66,6 +66,7 @@ OpCase op_case(Op op, DType type, DType result, int64_t lanes) {
 
 void run_cases(LlvmCompiler& compiler, std::vector<OpCase>& cases) {
   std::vector<const LinearKernel*> kernels;
+  kernels.reserve(cases.size());
   for (const OpCase& made : cases) kernels.push_back(&made.builder->kernel);
   const LlvmModule module = write_llvm(kernels, host());
   ASSERT_EQ(module.ends.size(), kernels.size());

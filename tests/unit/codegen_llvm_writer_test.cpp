@@ -89,6 +89,21 @@ TEST_F(LlvmWriter, GatesOfScalarsGiveZeroAndWriteNothing) {
   }
 }
 
+TEST_F(LlvmWriter, WhatIsGatedOffNeedsNoMemory) {
+  // An empty tensor, padded: its buffer has no address.
+  LinearBuilder b("empty");
+  const Node *out = b.output(DType::float32, 12), *in = b.input(DType::float32, 0);
+  const Node* i = b.loop(4, AxisKind::parallel);
+  const Node* lane = b.vector(8);
+  const Node* never = b.less(i, b.variable("n", DType::index, 0, 0));
+  b.store(out, i, b.load(in, i, never));
+  b.store(out, b.index(4), b.add(b.load(in, i, lane, never), b.load(in, b.add(i, lane), never)), lane, nullptr);
+  b.end(i);
+  std::vector<Memory> memory{Memory(DType::float32, 12), Memory(DType::float32, size_t(0))};
+  run(b, memory, {0}, 0, 4);
+  for (size_t n = 0; n < 12; ++n) EXPECT_EQ(number(memory[0], n), 0);
+}
+
 TEST_F(LlvmWriter, GathersAndScatters) {
   for (const DType index_type : {DType::int64, DType::int32})
     for (const DType type : {DType::boolean, DType::uint8, DType::int16, DType::float32, DType::float64})
@@ -267,7 +282,7 @@ TEST_F(LlvmWriter, IndexArithmeticDividesAndCounts) {
       EXPECT_EQ(memory[0].at(size_t(2 * n + 1)), n % 3);
       int64_t expected = 0;
       for (int64_t k = 0; k < 8; ++k) {
-        EXPECT_EQ(number(memory[1], size_t(8 * n + k)), float((n + k) / 5));
+        EXPECT_EQ(number(memory[1], size_t(8 * n + k)), float(int64_t((n + k) / 5)));
         expected += (n + k) / 5 * k;
       }
       EXPECT_EQ(memory[2].at(size_t(n)), expected);

@@ -122,6 +122,7 @@ inline void run(const LinearBuilder& builder, std::vector<Memory>& memory, const
     for (const int optimization : {2, 0}) {
       std::vector<Memory> own = before;
       std::vector<void*> buffers;
+      buffers.reserve(own.size());
       for (Memory& each : own) buffers.push_back(each.bytes.data());
       const ObjectImage image(compiler->compile(module.text, optimization));
       reinterpret_cast<Entry>(image.symbol(kernel->name))(buffers.data(), variables.data(), begin, end);
