@@ -1,8 +1,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <map>
+#include <thread>
 
 #include "ir/print.h"
 #include "unit/linear_cases.h"
@@ -55,7 +57,6 @@ class Backends : public testing::TestWithParam<Backend*> {
  protected:
   void SetUp() override {
     if (std::string reason = GetParam()->unavailable(); !reason.empty()) GTEST_SKIP() << reason;
-    if (GetParam()->device == "NULL") GTEST_SKIP() << "computes nothing";
   }
   OpenDevice& device() { return *device_of(GetParam()); }
 
@@ -112,10 +113,78 @@ TEST_P(Backends, ResultsDoNotDependOnTheChunks) {
   compare(std::move(cases));
 }
 
+TEST_P(Backends, OneProgramServesManyThreads) {
+  const LinearCase made = staged_case(33, 21);
+  const LinearKernel* kernel = &made.kernel();
+  const auto program = device().compile({&kernel, 1})[0];
+  const std::vector<Expectation> expected = interpreted(made);
+  std::vector<std::thread> threads;
+  std::atomic<size_t> wrong{0};
+  for (int number = 0; number < 4; ++number)
+    threads.emplace_back([&] {
+      for (int round = 0; round < 20; ++round) wrong += check(expected, run(device(), *program, made));
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0u);
+}
+
+TEST_P(Backends, TakesManyBuffers) {
+  const size_t count = std::min(device().target().max_buffers, 200u);
+  LinearCase made = start_case("many");
+  LinearBuilder& b = *made.builder;
+  const Node* out = add_buffer(made, DType::int32, size_t(1), true);
+  const Node* sum = b.graph.constant(DType::int32, 0);
+  for (size_t i = 1; i < count; ++i) {
+    const Node* in = add_buffer(made, DType::int32, std::vector<Bits>{Bits(i)}, false);
+    sum = b.add(sum, b.load(in, b.index(0)));
+  }
+  b.store(out, b.index(0), sum);
+  made.expected.push_back({.title = "sum", .values = {Bits(count * (count - 1) / 2)}});
+  compare({made});
+}
+
+TEST_P(Backends, CompilesNothing) { EXPECT_TRUE(device().compile({}).empty()); }
+
+TEST(Interpreter, RefusesAnIndexOutOfBounds) {
+  LinearCase made = start_case("stray");
+  LinearBuilder& b = *made.builder;
+  const Node* out = add_buffer(made, DType::float32, size_t(8), true);
+  const Node* i = b.loop(9);
+  b.store(out, i, b.graph.constant(DType::float32, 1));
+  b.end(i);
+  const LinearKernel* kernel = &made.kernel();
+  OpenDevice& device = *device_of(interpreter());
+  const auto program = device.compile({&kernel, 1})[0];
+  try {
+    run(device, *program, made);
+    FAIL();
+  } catch (const InternalError& error) {
+    EXPECT_STREQ(error.what(), "stray: instruction 1, a Store, reaches element 8 of buffer 0, which has 8");
+  }
+}
+
+TEST(NullDevice, CompilesAndRunsNothing) {
+  for (Backend* backend : registered_backends()) {
+    if (backend->device != "NULL") continue;
+    const LinearCase made = elementwise_case(100);
+    const LinearKernel* kernel = &made.kernel();
+    const auto program = device_of(backend)->compile({&kernel, 1})[0];
+    EXPECT_NE(program->source.find("void elementwise("), std::string::npos);
+    for (const CaseBuffer& buffer : run(*device_of(backend), *program, made))
+      for (size_t i = 0; i < buffer.size(); ++i) EXPECT_EQ(buffer.at(i), 0);
+  }
+}
+
+std::vector<Backend*> computing_backends() {
+  std::vector<Backend*> backends = registered_backends();
+  std::erase_if(backends, [](const Backend* backend) { return backend->device == "NULL"; });
+  return backends;
+}
+
 std::string backend_name(const testing::TestParamInfo<Backend*>& parameter) {
   return std::string(parameter.param->device) + std::string(parameter.param->compiler);
 }
-INSTANTIATE_TEST_SUITE_P(All, Backends, testing::ValuesIn(registered_backends()), backend_name);
+INSTANTIATE_TEST_SUITE_P(All, Backends, testing::ValuesIn(computing_backends()), backend_name);
 
 }  // namespace
 }  // namespace whit
