@@ -66,7 +66,8 @@ bool Lowering::expand(const Key& key, const Node* root, std::vector<Key>& source
 const Node* Lowering::read(const Node* param, const Node* node, Place place) {
   if (std::ranges::find(reads_, node) == reads_.end()) reads_.push_back(node);
   const Node* index = flat_index(graph_, node->shape(), place.tuple);
-  if (place.gate) return graph_.make(Op::Load, {param, index, place.gate});
+  // A gate keeps the load inside the storage; where intervals show that it is, what stands around it needs only a Where.
+  if (place.gate && (index->minimum < 0 || index->maximum >= param->arg(1))) return graph_.make(Op::Load, {param, index, place.gate});
   return graph_.make(Op::Load, {param, index});
 }
 
@@ -81,6 +82,29 @@ const Node* Lowering::combine(const Key& key, Sources values, const Node* valid)
   return graph_.where(valid, value, graph_.constant(value->dtype, 0));
 }
 
+// Where(p, sum, 0), possibly under more such Wheres, as the sum of padded terms.
+static const Node* pad_inside(Graph& graph, const Node* value) {
+  const Node *gate = nullptr, *inner = value;
+  while (inner->op == Op::Where && inner->source(2)->is_constant(0)) {
+    gate = graph.both(gate, inner->source(0));
+    inner = inner->source(1);
+  }
+  if (!gate || inner->op != Op::Accumulate || inner->reduce_op() != Op::Add) return value;
+  std::vector<const Node*> sources(inner->sources().begin(), inner->sources().end());
+  sources[0] = graph.where(gate, sources[0], graph.constant(value->dtype, 0));
+  return graph.with_sources(inner, sources);
+}
+
+// A padded product as a product of padded factors: the same value (0 * 0 is 0, whatever the factors), and a multiply-add may follow.
+static const Node* gate_factors(Graph& graph, const Node* value) {
+  if (value->op != Op::Where || value->source(1)->op != Op::Mul || !value->source(2)->is_constant(0)) return value;
+  const auto padded = [&](const Node* factor) {
+    const bool gated = factor->op == Op::Load && factor->sources().size() == 3 && factor->source(2) == value->source(0);
+    return gated ? factor : graph.where(value->source(0), factor, value->source(2));
+  };
+  return graph.mul(padded(value->source(1)->source(0)), padded(value->source(1)->source(1)));
+}
+
 const Node* Lowering::accumulate(const Key& key, const Node* value) {
   const Node* node = key.node;
   const SourceUse use = source_use(graph_, node, 0, {key.tuple, key.gate}, key.nest);
@@ -91,15 +115,12 @@ const Node* Lowering::accumulate(const Key& key, const Node* value) {
   }
   if (sources.size() == 1) return value;
   // Sum of a padded sum: the padding moves inside, and the two become one loop nest with one accumulator.
-  if (node->reduce_op() == Op::Add && value->op == Op::Where && value->source(1)->op == Op::Accumulate && value->source(1)->reduce_op() == Op::Add && value->source(2)->is_constant(0)) {
-    std::vector<const Node*> inner(value->source(1)->sources().begin(), value->source(1)->sources().end());
-    inner[0] = graph_.where(value->source(0), inner[0], value->source(2));
-    value = graph_.with_sources(value->source(1), inner);
-  }
+  if (node->reduce_op() == Op::Add) value = pad_inside(graph_, value);
   if (value->op == Op::Accumulate && value->reduce_op() == node->reduce_op()) {
     sources[0] = value->source(0);
     sources.insert(sources.end(), value->sources().begin() + 1, value->sources().end());
   }
+  if (node->reduce_op() == Op::Add) sources[0] = gate_factors(graph_, sources[0]);
   return graph_.make(Op::Accumulate, sources, Args(&node->args()[0], 1));
 }
 
