@@ -55,16 +55,16 @@ const Node* combine_pairwise(Graph& graph, Op op, std::vector<const Node*> value
   return values[0];
 }
 
-// Stores that depend on `range`, once for each of the given stand-ins for it; the other Stores as they are.
+// Stores that depend on `range`, once for each of the given stand-ins for it; the other Stores as they are. All Stores of one stand-in
+// come before those of the next: the same loops then hold them, and a value is read before another Store of the kernel overwrites it.
 const Node* repeat_stores(Graph& graph, const Node* sink, const Node* range, const std::vector<const Node*>& stand_ins) {
   std::vector<const Node*> stores;
-  for (const Node* store : sink->sources()) {
-    if (!(store->open & uint64_t(1) << range->range_number())) {
-      stores.push_back(store);
-      continue;
-    }
-    for (const Node* value : stand_ins) stores.push_back(replace(graph, store, {{range, value}}));
-  }
+  const auto depends = [&](const Node* store) { return (store->open & uint64_t(1) << range->range_number()) != 0; };
+  for (const Node* value : stand_ins)
+    for (const Node* store : sink->sources())
+      if (depends(store)) stores.push_back(replace(graph, store, {{range, value}}));
+  for (const Node* store : sink->sources())
+    if (!depends(store)) stores.push_back(store);
   return graph.make(Op::Sink, stores);
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "rules/simplify.h"
+#include "schedule/groups.h"
 #include "schedule/lower.h"
 #include "schedule/normalise.h"
 #include "schedule/order.h"
@@ -17,9 +18,10 @@ namespace {
 // A kernel over plan buffers, or a copy between devices, before its place in the order is known.
 struct Draft {
   const Node* sink = nullptr;         // null: a copy of buffer `from` to buffer `to`
-  int from = -1, to = -1;
+  int from = -1;
+  std::vector<int> to;                // the plan buffers it writes
   std::vector<const Node*> reads;     // the stored nodes and Params whose value it reads
-  const Node* writes = nullptr;       // the stored node it computes, null for a step towards one
+  std::vector<const Node*> writes;    // the stored nodes it computes, none for a step towards one
   int after = -1;                     // a draft that must come first
   DeviceId device = kNoDevice;
 };
@@ -36,7 +38,9 @@ class Builder {
   bool run(const std::vector<const Node*>& outputs) {
     const std::vector<StoredTensor> stores = choose_stores(graph_, stored(outputs), [this](DeviceId device) -> const Target& { return request_.target(device == kNoDevice ? request_.device : device); });
     for (const StoredTensor& store : stores) place(store.node);
-    for (const StoredTensor& store : stores) build(store);
+    for (const std::vector<size_t>& group : group_stores(stores, request_.target(request_.device).max_buffers))
+      if (group.size() == 1 || !build_group(stores, group))
+        for (const size_t i : group) build(stores[i]);
     if (!order()) return false;
     for (const Node* output : outputs) {
       const int buffer = output->op == Op::Param ? int(output->arg(0)) : buffer_of_.at(output);
@@ -108,26 +112,50 @@ class Builder {
     const Node* value = lowering.value(node, store.place, store.nest);
     const Node* param = storage_.at(node);
     const Node* index = flat_index(graph_, node->shape(), store.place.tuple);
-    Draft draft{.to = buffer, .reads = lowering.reads(), .writes = node, .device = device_of(node)};
+    Draft draft{.to = {buffer}, .reads = lowering.reads(), .writes = {node}, .device = device_of(node)};
     if (node->op == Op::Assign && node->sources().size() == 3) return build_view_write(store, std::move(draft));
     if (in_place_.contains(node) && reads_elsewhere(value, param, index)) {
       // Written in place it would read what it has overwritten: the value is finished elsewhere first.
       const int aside = new_buffer(node->dtype, element_count(node->shape()), device_of(node));
-      Draft first{.to = aside, .reads = draft.reads, .device = device_of(node)};
-      first.sink = store_sink(param_of(aside), index, value);
+      Draft first{.to = {aside}, .reads = draft.reads, .writes = {}, .device = device_of(node)};
+      first.sink = store_sink({store_of(param_of(aside), index, value)});
       drafts_.push_back(std::move(first));
       value = graph_.make(Op::Load, {param_of(aside), index});
       draft.reads.clear();
       draft.after = int(drafts_.size() - 1);
     }
-    draft.sink = store_sink(param, index, value);
+    draft.sink = store_sink({store_of(param, index, value)});
     drafts_.push_back(std::move(draft));
+  }
+
+  // One kernel for several stored tensors; false if a write in place would spoil what another of them reads.
+  bool build_group(const std::vector<StoredTensor>& stores, const std::vector<size_t>& group) {
+    Lowering lowering(graph_, storage_);
+    Draft draft;
+    std::vector<const Node*> statements;
+    for (const size_t i : group) {
+      const StoredTensor& store = stores[i];
+      if (element_count(store.node->shape()) == 0) return false;
+      const Node* value = lowering.value(store.node, store.place, store.nest);
+      lowering.share(store.node, store.place, value);
+      statements.push_back(store_of(storage_.at(store.node), flat_index(graph_, store.node->shape(), store.place.tuple), value));
+      draft.to.push_back(buffer_of_.at(store.node));
+      draft.writes.push_back(store.node);
+      draft.device = device_of(store.node);
+    }
+    for (size_t i = 0; i < group.size(); ++i)
+      for (const Node* statement : statements)
+        if (in_place_.contains(stores[group[i]].node) && reads_elsewhere(statement->source(2), statements[i]->source(0), statements[i]->source(1))) return false;
+    draft.reads = lowering.reads();
+    draft.sink = store_sink(statements);
+    drafts_.push_back(std::move(draft));
+    return true;
   }
 
   void build_copy(const Node* node) {
     const Node* source = node->source(0);
     const int from = source->op == Op::Param ? int(source->arg(0)) : buffer_of_.at(source);
-    drafts_.push_back({.from = from, .to = buffer_of_.at(node), .reads = {source}, .writes = node, .device = device_of(node)});
+    drafts_.push_back({.from = from, .to = {buffer_of_.at(node)}, .reads = {source}, .writes = {node}, .device = device_of(node)});
   }
 
   // Assign(old version, value, view of the old version): stores the value at the places the view shows.
@@ -137,9 +165,9 @@ class Builder {
     if (!in_place_.contains(node) && !continues_fresh_write(node)) {
       Lowering whole(graph_, storage_);
       const Node* kept = whole.value(old, store.place, store.nest);
-      Draft copy{.to = draft.to, .reads = whole.reads(), .device = device_of(node)};
+      Draft copy{.to = draft.to, .reads = whole.reads(), .writes = {}, .device = device_of(node)};
       if (old->op == Op::Param || storage_.contains(old)) copy.reads.assign(1, old);
-      copy.sink = store_sink(param, flat_index(graph_, node->shape(), store.place.tuple), old->op == Op::Param || storage_.contains(old) ? read_of(old, store) : kept);
+      copy.sink = store_sink({store_of(param, flat_index(graph_, node->shape(), store.place.tuple), old->op == Op::Param || storage_.contains(old) ? read_of(old, store) : kept)});
       drafts_.push_back(std::move(copy));
       draft.after = int(drafts_.size() - 1);
     }
@@ -162,7 +190,7 @@ class Builder {
       const Node* valid = nullptr;
       place = source_place(graph_, step, place, valid);
     }
-    draft.sink = store_sink(param, flat_index(graph_, old->shape(), place.tuple), written);
+    draft.sink = store_sink({store_of(param, flat_index(graph_, old->shape(), place.tuple), written)});
     drafts_.push_back(std::move(draft));
   }
 
@@ -171,9 +199,8 @@ class Builder {
     return graph_.make(Op::Load, {param, flat_index(graph_, node->shape(), store.place.tuple)});
   }
 
-  const Node* store_sink(const Node* param, const Node* index, const Node* value) {
-    return simplify(graph_, graph_.make(Op::Sink, {graph_.make(Op::Store, {param, index, value})}));
-  }
+  const Node* store_of(const Node* param, const Node* index, const Node* value) { return graph_.make(Op::Store, {param, index, value}); }
+  const Node* store_sink(const std::vector<const Node*>& stores) { return simplify(graph_, graph_.make(Op::Sink, stores)); }
 
   // True if the value reads the storage it will be written to at another place than the one written.
   static bool reads_elsewhere(const Node* value, const Node* param, const Node* index) {
@@ -199,7 +226,7 @@ class Builder {
 std::vector<StepNeeds> Builder::needs() const {
   std::unordered_map<const Node*, std::vector<int>> writers, readers;
   for (size_t i = 0; i < drafts_.size(); ++i) {
-    if (drafts_[i].writes) writers[drafts_[i].writes].push_back(int(i));
+    for (const Node* node : drafts_[i].writes) writers[node].push_back(int(i));
     for (const Node* node : drafts_[i].reads) readers[node].push_back(int(i));
   }
   std::vector<StepNeeds> steps(drafts_.size());
@@ -211,19 +238,21 @@ std::vector<StepNeeds> Builder::needs() const {
       if (const auto found = writers.find(node); found != writers.end()) step.after.insert(step.after.end(), found->second.begin(), found->second.end());
       step.buffers.push_back(node->op == Op::Param ? int(node->arg(0)) : buffer_of_.at(node));
     }
-    step.buffers.push_back(draft.to);
+    step.buffers.insert(step.buffers.end(), draft.to.begin(), draft.to.end());
     if (draft.from >= 0) step.buffers.push_back(draft.from);
     std::ranges::sort(step.buffers);
     step.buffers.erase(std::ranges::unique(step.buffers).begin(), step.buffers.end());
-    if (!draft.writes || draft.writes->op != Op::Assign) continue;
     // A new version of the same storage comes after the old version's writer and all its readers.
-    const Node* old = draft.writes->source(0);
-    const int old_buffer = old->op == Op::Param ? int(old->arg(0)) : buffer_of_.contains(old) ? buffer_of_.at(old) : -1;
-    if (old_buffer != draft.to) continue;
-    for (const auto* lists : {&writers, &readers})
-      if (const auto found = lists->find(old); found != lists->end())
-        for (const int other : found->second)
-          if (other != int(i)) step.after.push_back(other);
+    for (size_t w = 0; w < draft.writes.size(); ++w) {
+      if (draft.writes[w]->op != Op::Assign) continue;
+      const Node* old = draft.writes[w]->source(0);
+      const int old_buffer = old->op == Op::Param ? int(old->arg(0)) : buffer_of_.contains(old) ? buffer_of_.at(old) : -1;
+      if (old_buffer != draft.to[w]) continue;
+      for (const auto* lists : {&writers, &readers})
+        if (const auto found = lists->find(old); found != lists->end())
+          for (const int other : found->second)
+            if (other != int(i)) step.after.push_back(other);
+    }
   }
   return steps;
 }
@@ -231,12 +260,12 @@ std::vector<StepNeeds> Builder::needs() const {
 bool Builder::order() {
   std::vector<int> cycle;
   const std::vector<int> sequence = order_steps(needs(), plan_.buffers, cycle);
-  for (const int left : cycle) {
-    const Node* node = drafts_[size_t(left)].writes;
-    if (!node || !in_place_.contains(node)) continue;
-    request_.writable[size_t(written_param(node)->arg(0))] = false;
-    return false;
-  }
+  for (const int left : cycle)
+    for (const Node* node : drafts_[size_t(left)].writes) {
+      if (!in_place_.contains(node)) continue;
+      request_.writable[size_t(written_param(node)->arg(0))] = false;
+      return false;
+    }
   WHIT_ASSERT(cycle.empty(), "the steps of a plan wait for each other");
   for (const int i : sequence) emit(drafts_[size_t(i)]);
   return true;
@@ -244,7 +273,7 @@ bool Builder::order() {
 
 void Builder::emit(const Draft& draft) {
   if (!draft.sink) {
-    plan_.steps.push_back({-1, {draft.from, draft.to}, {}, draft.device});
+    plan_.steps.push_back({-1, {draft.from, draft.to[0]}, {}, draft.device});
     return;
   }
   NormalKernel kernel = normalise(graph_, draft.sink);

@@ -48,6 +48,8 @@ const Node* Lowering::value(const Node* root, Place place, const Node* nest) {
 bool Lowering::expand(const Key& key, const Node* root, std::vector<Key>& sources, const Node*& valid) {
   const Node* node = key.node;
   const Place place{key.tuple, key.gate};
+  for (const Shared& shared : shared_)
+    if (shared.node == node && shared.place == place && node != root) return done_.emplace(key, shared.value), false;
   if (node != root)
     if (const auto found = storage_.find(node); found != storage_.end()) return done_.emplace(key, read(found->second, node, place)), false;
   if (node->op == Op::Param) return done_.emplace(key, read(node, node, place)), false;

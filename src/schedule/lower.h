@@ -16,6 +16,9 @@ class Lowering {
   /// The scalar value of `node` at `place`, computed inside the loops of `nest`. `root` itself is computed even if it is stored.
   const Node* value(const Node* root, Place place, const Node* nest);
 
+  /// From now on `node` read at `place` is this value, not its storage: both are computed in one kernel.
+  void share(const Node* node, Place place, const Node* value) { shared_.push_back({node, place, value}); }
+
   /// The stored nodes and Params that have been read so far.
   const std::vector<const Node*>& reads() const { return reads_; }
 
@@ -38,6 +41,12 @@ class Lowering {
   const std::unordered_map<const Node*, const Node*>& storage_;
   std::unordered_map<Key, const Node*, KeyHash> done_;
   std::vector<const Node*> reads_;
+  struct Shared {
+    const Node* node;
+    Place place;
+    const Node* value;
+  };
+  std::vector<Shared> shared_;
 };
 
 }  // namespace whit

@@ -30,6 +30,7 @@ struct Root {
   const Node* nest;
   double ops = 0;
   size_t leaves = 0, pending = 0, folds = 0;
+  std::vector<Use> readers;
 };
 
 // How often a value is computed by a loop nest that reads it there: the loops down to the innermost one its place depends on.
@@ -55,7 +56,10 @@ class Chooser {
   std::vector<StoredTensor> run() {
     for (size_t i = order_.size(); i-- > 0;) visit(order_[i]);
     std::vector<StoredTensor> stores;
-    for (const Root& root : roots_) stores.push_back({root.node, root.place, root.nest});
+    for (const Root& root : roots_) {
+      stores.push_back({root.node, root.place, root.nest, {}});
+      for (const Use& use : root.readers) stores.back().readers.emplace_back(roots_.size() - 1 - use.root, use.place);
+    }
     std::ranges::reverse(stores);
     return stores;
   }
@@ -64,7 +68,7 @@ class Chooser {
   struct Fact {
     Estimate estimate;
     std::vector<Use> uses;
-    bool forced = false, stored = false;
+    bool forced = false;
   };
   Fact& fact(const Node* node) { return facts_[node->id]; }
 
@@ -80,8 +84,9 @@ class Chooser {
     Fact& own = fact(node);
     if (has(node->op, leaf) && !own.forced) return;
     if (own.forced || (has(node->op, alu | reduces) && !own.uses.empty() && worth_storing(node, own.uses))) {
-      own.stored = true;
+      std::vector<Use> readers = std::move(own.uses);
       own.uses.assign(1, new_root(node));
+      roots_.back().readers = std::move(readers);
     } else if (own.uses.empty()) {
       return;  // read only through a written view, which names a place and needs no value
     }
@@ -99,7 +104,10 @@ class Chooser {
       index.push_back(graph_.range(int64_t(nest.size()), size_node(graph_, dim), AxisKind::loop));
       nest.push_back(index.back());
     }
-    roots_.push_back({node, {graph_.make(Op::Sink, index), nullptr}, graph_.make(Op::Sink, nest)});
+    Root& root = roots_.emplace_back();
+    root.node = node;
+    root.place.tuple = graph_.make(Op::Sink, index);
+    root.nest = graph_.make(Op::Sink, nest);
     return {roots_.size() - 1, roots_.back().place, roots_.back().nest};
   }
 

@@ -18,6 +18,8 @@ struct StoredTensor {
   const Node* node;
   Place place;          ///< one range per axis (0 for an axis of size 1)
   const Node* nest;     ///< Sink of the ranges
+  /// Which stored tensors (by their place in the list) read this one, and where.
+  std::vector<std::pair<size_t, Place>> readers;
 };
 
 /// The stored tensors of a request, each after those it is computed from.
