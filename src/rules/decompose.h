@@ -37,7 +37,7 @@ const Node* decompose(Graph& graph, const Node* root, const Lowering& lowering);
 const Node* lower_op(Graph& graph, const Node* node, const Lowering& lowering);
 
 /// The rows that `decompose` applies.
-extern const RuleTable decompose_rules;
+extern constinit const RuleTable decompose_rules;
 
 // ---- Functions ----------------------------------------------------------------------------------------------------------------------
 // `x` and `y` are float32 or float64.

@@ -22,17 +22,17 @@ struct Parts {
 Parts split(const Value& x, const FloatFormat& format, int64_t start_bits) {
   const Value subnormal = x < std::ldexp(1.0, 1 - format.bias);
   const Value normal = where(subnormal, x * std::ldexp(1.0, format.mantissa_bits), x);
-  const int64_t lift = int64_t(format.mantissa_bits) << format.mantissa_bits;
-  const Value bits = bitcast(normal, format.word);
-  // The bias and as much again as the lift stay in the exponent, so that the word is positive, and are taken off the float.
-  const int64_t one = int64_t(format.bias + format.mantissa_bits) << format.mantissa_bits;
-  const Value offset = where(subnormal, bits.constant(one - start_bits - lift), one - start_bits);
-  const Value moved = bits + offset;
-  // 2^mantissa_bits + e, written down as a float's bits.
+  // Vectors convert int32 but not int64. There e is left positive, by the bias and as much again as subnormals are scaled, put into the
+  // last bits of the float 2^mantissa_bits, and that is subtracted.
+  const bool by_cast = format.width == 32;
+  const int64_t surplus = by_cast ? 0 : format.bias + format.mantissa_bits;
+  const int64_t offset = (surplus << format.mantissa_bits) - start_bits, scaled = int64_t(format.mantissa_bits) << format.mantissa_bits;
+  const Value bits = bitcast(normal, by_cast ? format.signed_word : format.word);
+  const Value moved = bits + where(subnormal, bits.constant(offset - scaled), offset);
+  const Value m = bitcast((moved & format.mantissa_mask()) + start_bits, format.type), shifted = moved >> format.mantissa_bits;
+  if (by_cast) return {cast(shifted, format.type), m - 1};
   const int64_t counter = int64_t(format.bias + format.mantissa_bits) << format.mantissa_bits;
-  const Value biased = bitcast((moved >> format.mantissa_bits) | counter, format.type);
-  const Value m = bitcast((moved & format.mantissa_mask()) + start_bits, format.type);
-  return {biased - (std::ldexp(1.0, format.mantissa_bits) + format.bias + format.mantissa_bits), m - 1};
+  return {bitcast(shifted | counter, format.type) - (std::ldexp(1.0, format.mantissa_bits) + double(surplus)), m - 1};
 }
 
 Value with_special_cases(const Value& x, const Value& log) {
@@ -44,10 +44,11 @@ Value with_special_cases(const Value& x, const Value& log) {
 
 constexpr int64_t kTwoThirds32 = 0x3f2aaaab;
 
-// log(1 + f) = f + f²·p(f), relative error 2^-27.6; log2(1 + f) = f·p(f), 2^-25.0. Remez, rounded as in decompose_exp.cpp.
+// log(1 + f) = f + f²·p(f), relative error 2^-27.6. Remez, rounded as in decompose_exp.cpp.
 constexpr double kLog32[] = {-0.5, 0x1.555506p-2, -0x1.fffeep-3, 0x1.99d086p-3, -0x1.55a126p-3, 0x1.1ecfdcp-3, -0x1.f2a814p-4, 0x1.1e8f7cp-3, -0x1.0903a2p-3};
-constexpr double kLog2_32[] = {0x1.715476p+0,  -0x1.715478p-1, 0x1.ec6ff4p-2,  -0x1.715328p-2, 0x1.27a5cep-2,
-                               -0x1.ecf41cp-3, 0x1.9d1332p-3,  -0x1.66eecap-3, 0x1.a040c2p-3, -0x1.80b3eap-3};
+// log2(1 + f) = f·log2 e + f²·p(f), 2^-25.9, which is next to what the rounding of log2 e alone costs. Remez, then the best of the coefficients nearby.
+constexpr double kLog2_32[] = {-0x1.715476p-1, 0x1.ec7044p-2, -0x1.7153fp-2,  0x1.27a37cp-2, -0x1.ece4d8p-3,
+                               0x1.9d124ap-3,  -0x1.66f326p-3, 0x1.a046cep-3, -0x1.80b23ap-3};
 
 Value log32(const Value& x) {
   const auto [e, f] = split(x, kFloat32, kTwoThirds32);
@@ -56,7 +57,7 @@ Value log32(const Value& x) {
 
 Value log2_32(const Value& x) {
   const auto [e, f] = split(x, kFloat32, kTwoThirds32);
-  return multiply_add(f, polynomial(f, kLog2_32), e);
+  return multiply_add(f, 0x1.715476p+0, f * f * polynomial(f, kLog2_32)) + e;
 }
 
 // ---- float64: a series in s = f/(2 + f), |s| ≤ 0.172 --------------------------------------------------------------------------------
