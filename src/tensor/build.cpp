@@ -1,0 +1,223 @@
+#include "tensor/build.h"
+
+#include <algorithm>
+
+#include "engine/device.h"
+#include "ir/device_id.h"
+
+namespace whit {
+
+namespace {
+
+thread_local std::string current_site;
+thread_local bool in_call = false;
+
+}  // namespace
+
+Call::Call(Site site) : outermost_(!in_call) {
+  if (!outermost_) return;
+  in_call = true;
+  current_site = concat(site.file, ":", site.line);
+}
+
+Call::~Call() {
+  if (!outermost_) return;
+  in_call = false;
+  current_site.clear();
+}
+
+const std::string& call_site() { return current_site; }
+
+std::string text(std::span<const int64_t> sizes) {
+  std::string out = "(";
+  for (size_t i = 0; i < sizes.size(); ++i) out += concat(i ? ", " : "", sizes[i]);
+  return out + (sizes.size() == 1 ? ",)" : ")");
+}
+
+std::string text(const Tensor& tensor) { return concat(text(tensor.shape()), " ", name(tensor.dtype())); }
+
+// ---- Nodes --------------------------------------------------------------------------------------------------------------------------
+
+const Node* node_of(const Tensor& tensor, std::string_view operation) {
+  if (!tensor.defined()) refuse(ErrorKind::Value, operation, "the tensor holds nothing (it was only declared); assign one to it first");
+  return tensor.handle()->node().get();
+}
+
+Tensor tensor_of(NodeRef node) {
+  auto handle = std::make_shared<Handle>(std::move(node));
+  handle->site = call_site();
+  return Tensor(std::move(handle));
+}
+
+Sizes sizes_of(const Node* node) {
+  Sizes sizes;
+  for (const Dim& dim : node->shape()) sizes.push_back(dim.size);
+  return sizes;
+}
+
+NodeRef cast(NodeRef node, DType type) { return node->dtype == type ? node : make(Op::Cast, {node.get()}, {}, type); }
+
+NodeRef reshape(NodeRef node, const Sizes& shape) {
+  if (sizes_of(node.get()) == shape) return node;
+  NodeRef result = make(Op::Reshape, {node.get()}, shape);
+  if (Storage* storage = storage_of(node.get())) attach(result.get(), storage);
+  return result;
+}
+
+NodeRef reduce(NodeRef node, Op op, const std::vector<int64_t>& axes) {
+  if (axes.empty()) return node;
+  std::vector<int64_t> args{int64_t(op)};
+  args.insert(args.end(), axes.begin(), axes.end());
+  return make(Op::Reduce, {node.get()}, args);
+}
+
+NodeRef expand(NodeRef node, const Sizes& shape) {
+  Sizes sizes = sizes_of(node.get());
+  if (sizes == shape) return node;
+  sizes.insert(sizes.begin(), shape.size() - sizes.size(), 1);
+  node = reshape(std::move(node), sizes);
+  return sizes == shape ? node : make(Op::Expand, {node.get()}, shape);
+}
+
+NodeRef iota(int64_t size, DType type) { return cast(make(Op::Iota, {}, Args(&size, 1), DType::index), type); }
+
+// ---- Arguments ----------------------------------------------------------------------------------------------------------------------
+
+int64_t axis_of(int64_t axis, int64_t rank, std::string_view operation, bool at_scalar) {
+  const int64_t axes = rank == 0 && at_scalar ? 1 : rank;
+  if (axis < -axes || axis >= axes) {
+    if (axes == 0) refuse(ErrorKind::Index, operation, "there is no axis ", axis, " in a scalar (ndim 0)");
+    refuse(ErrorKind::Index, operation, "axis ", axis, " is out of range: a tensor with ndim ", rank, " has the axes ", -axes, " to ", axes - 1);
+  }
+  return axis < 0 ? axis + axes : axis;
+}
+
+std::vector<int64_t> axes_of(const Axes& axes, int64_t rank, std::string_view operation) {
+  std::vector<int64_t> result;
+  for (const int64_t axis : axes.list()) result.push_back(axis_of(axis, rank, operation, true));
+  std::ranges::sort(result);
+  if (const auto twice = std::ranges::adjacent_find(result); twice != result.end()) refuse(ErrorKind::Value, operation, "axis ", *twice, " is given twice");
+  if (rank == 0) return {};
+  if (result.empty())
+    for (int64_t i = 0; i < rank; ++i) result.push_back(i);
+  return result;
+}
+
+int64_t product(std::span<const int64_t> sizes) {
+  int64_t result = 1;
+  for (const int64_t size : sizes) result *= size;
+  return result;
+}
+
+void check_sizes(const Sizes& shape, std::string_view operation) {
+  int64_t count = 1;
+  for (const int64_t size : shape) {
+    if (size < 0) refuse(ErrorKind::Shape, operation, "size ", size, " in ", text(shape), " is negative");
+    if (size > 0 && __builtin_mul_overflow(count, size, &count)) refuse(ErrorKind::Shape, operation, text(shape), " has more than 2^63 elements");
+  }
+}
+
+// ---- Broadcasting and types ---------------------------------------------------------------------------------------------------------
+
+Sizes broadcast(const Sizes& a, const Sizes& b, std::string_view operation) {
+  Sizes result = a.size() >= b.size() ? a : b;
+  const Sizes& shorter = a.size() >= b.size() ? b : a;
+  const size_t lead = result.size() - shorter.size();
+  for (size_t i = 0; i < shorter.size(); ++i) {
+    int64_t& size = result[lead + i];
+    if (size == shorter[i] || shorter[i] == 1) continue;
+    if (size != 1)
+      refuse(ErrorKind::Shape, operation, "the shapes ", text(a), " and ", text(b), " don't broadcast: counted from the last axis, sizes must be equal or 1, not ",
+             size, " and ", shorter[i], "; reshape, expand or slice one of them");
+    size = shorter[i];
+  }
+  return result;
+}
+
+DType type_of(const Scalar& scalar) {
+  switch (scalar.kind) {
+    case Scalar::Kind::boolean: return DType::boolean;
+    case Scalar::Kind::floating: return DType::float32;
+    case Scalar::Kind::integer: break;
+  }
+  if (scalar.beyond_int64) return DType::uint64;
+  return scalar.integer >= INT32_MIN && scalar.integer <= INT32_MAX ? DType::int32 : DType::int64;
+}
+
+DType common_type(std::initializer_list<const Operand*> operands) {
+  DType type = DType::none, alone = DType::none;
+  bool has_float = false, has_integer = false;
+  for (const Operand* operand : operands) {
+    if (operand->tensor) {
+      type = promote(type, operand->tensor->dtype());
+      continue;
+    }
+    has_float |= operand->scalar.kind == Scalar::Kind::floating;
+    has_integer |= operand->scalar.kind == Scalar::Kind::integer;
+    alone = promote(alone, type_of(operand->scalar));
+  }
+  if (type == DType::none) return alone;
+  if (has_float && !is_float(type)) return DType::float32;
+  if (has_integer && type == DType::boolean) return alone;
+  return type;
+}
+
+NodeRef literal(const Scalar& scalar, DType type, std::string_view operation) {
+  if (scalar.kind == Scalar::Kind::floating || is_float(type) || type == DType::boolean) return TensorGraph::shared().constant(type, scalar.real);
+  const bool fits = scalar.beyond_int64 ? type == DType::uint64 : bits_of_integer(type, scalar.integer) == scalar.integer && (is_signed(type) || scalar.integer >= 0);
+  if (!fits) refuse(ErrorKind::Value, operation, "the literal ", scalar.integer, " doesn't fit ", name(type), "; cast the tensor to a wider type first");
+  return make(Op::Const, {}, Args(&scalar.integer, 1), type);
+}
+
+NodeRef operand_node(const Operand& operand, DType type, std::string_view operation) {
+  return operand.tensor ? cast(NodeRef(node_of(*operand.tensor, operation)), type) : literal(operand.scalar, type, operation);
+}
+
+void check_devices(std::span<const NodeRef> nodes, std::string_view operation) {
+  DeviceId device = kNoDevice;
+  for (const NodeRef& node : nodes) {
+    if (node->device == kNoDevice || node->device == device) continue;
+    if (device != kNoDevice)
+      refuse(ErrorKind::Device, operation, "one tensor is on ", device_name(device), ", another on ", device_name(node->device), "; move one with to(\"", device_name(device), "\")");
+    device = node->device;
+  }
+}
+
+void stretch(std::span<NodeRef> nodes, std::string_view operation) {
+  check_devices(nodes, operation);
+  Sizes shape;
+  for (const NodeRef& node : nodes) shape = broadcast(shape, sizes_of(node.get()), operation);
+  for (NodeRef& node : nodes)
+    if (node->rank > 0) node = expand(std::move(node), shape);
+}
+
+NodeRef on_device(NodeRef node, const std::string& device, std::string_view operation) {
+  if (device.empty()) return node;
+  DeviceId id = kNoDevice;
+  try {
+    id = open_device(device);
+  } catch (const UserError& error) {
+    refuse(error.kind(), operation, error.what());
+  }
+  const DeviceId from = node->device == kNoDevice ? default_device() : node->device;
+  const int64_t arg = id;
+  return id == from ? node : make(Op::Copy, {node.get()}, Args(&arg, 1));
+}
+
+// ---- Views --------------------------------------------------------------------------------------------------------------------------
+
+Tensor view_of(const Tensor& source, NodeRef node) {
+  const std::shared_ptr<Handle>& handle = source.handle();
+  const NodeRef origin = handle->node();
+  std::vector<View::Step> steps;
+  for (const Node* step = node.get(); step != origin.get(); step = step->source(0))
+    steps.push_back({step->op, Sizes(step->args().begin(), step->args().end()), sizes_of(step->source(0))});
+  auto view = std::make_shared<View>(std::move(node));
+  if (handle->base) view->steps = static_cast<View&>(*handle).steps;
+  view->steps.insert(view->steps.end(), steps.rbegin(), steps.rend());
+  view->base = handle->base ? handle->base : handle;
+  view->site = call_site();
+  return Tensor(std::move(view));
+}
+
+}  // namespace whit

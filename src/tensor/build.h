@@ -1,0 +1,95 @@
+// What the files of this folder share: Tensors as nodes, errors that name the call, and the rules of broadcasting and of literals.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+#include <whit/tensor.h>
+
+#include "base/error.h"
+#include "engine/handle.h"
+#include "ir/graph.h"
+
+namespace whit {
+
+/// The site of the outermost public call that runs on this thread, as "file:line", or "".
+const std::string& call_site();
+
+/// Throws a UserError that starts with the caller's line: "main.cpp:7: add: …".
+template <class... Parts>
+[[noreturn]] void refuse(ErrorKind kind, std::string_view operation, const Parts&... parts) {
+  const std::string& site = call_site();
+  throw UserError(kind, concat(site, site.empty() ? "" : ": ", operation, ": ", parts...));
+}
+
+/// "(2, 3)"
+std::string text(std::span<const int64_t> sizes);
+std::string text(const Tensor& tensor);  ///< "(2, 3) float32"
+
+// ---- Nodes ----
+
+/// The node a tensor stands for; a UserError(Value) if it holds nothing.
+const Node* node_of(const Tensor& tensor, std::string_view operation);
+Tensor tensor_of(NodeRef node);
+Sizes sizes_of(const Node* node);
+
+inline NodeRef make(Op op, std::initializer_list<const Node*> sources, Args args = {}, DType type = DType::none) {
+  return TensorGraph::shared().make(op, Sources(sources.begin(), sources.size()), args, type);
+}
+NodeRef cast(NodeRef node, DType type);
+/// In the storage of `node` where that has its value.
+NodeRef reshape(NodeRef node, const Sizes& shape);
+NodeRef reduce(NodeRef node, Op op, const std::vector<int64_t>& axes);  ///< keeps the axes with size 1
+/// Adds axes in front and stretches those of size 1. The shapes fit.
+NodeRef expand(NodeRef node, const Sizes& shape);
+NodeRef iota(int64_t size, DType type);
+
+/// A buffer, seen in any shape, or what a write has made of one: it can be written in place. All else is a value that is replaced.
+bool has_storage(const Node* node);
+/// Whether a live tensor that may yet get a gradient has its storage below `node`, on a path that passes gradients.
+bool has_unset_leaf(const Node* node);
+
+// ---- Arguments ----
+
+/// `axis` counted from the front; a UserError(Index) if there is no such axis. A scalar has the axes 0 and -1 (`at_scalar`).
+int64_t axis_of(int64_t axis, int64_t rank, std::string_view operation, bool at_scalar = false);
+/// The axes of a reduction in rising order: all of them if none is given.
+std::vector<int64_t> axes_of(const Axes& axes, int64_t rank, std::string_view operation);
+int64_t product(std::span<const int64_t> sizes);
+void check_sizes(const Sizes& shape, std::string_view operation);
+
+// ---- Broadcasting and types ----
+
+/// The shape both broadcast to; a UserError(Shape) if there is none.
+Sizes broadcast(const Sizes& a, const Sizes& b, std::string_view operation);
+/// The type in which the operands meet.
+DType common_type(std::initializer_list<const Operand*> operands);
+DType type_of(const Scalar& scalar);
+/// The constant; a UserError(Value) if an integer doesn't fit an integer type.
+NodeRef literal(const Scalar& scalar, DType type, std::string_view operation);
+/// The operand as a node of this type; literals are 0-d.
+NodeRef operand_node(const Operand& operand, DType type, std::string_view operation);
+/// Brings nodes to one shape, leaving 0-d ones as they are, and checks that their devices agree.
+void stretch(std::span<NodeRef> nodes, std::string_view operation);
+
+/// The node on a device asked for by name; "" leaves it.
+NodeRef on_device(NodeRef node, const std::string& device, std::string_view operation);
+void check_devices(std::span<const NodeRef> nodes, std::string_view operation);
+
+// ---- Views ----
+
+/// A Handle that shows part of another, its `base` (null again once it has storage of its own), by these movement ops.
+struct View : Handle {
+  struct Step {
+    Op op;
+    Sizes args;
+    Sizes from;  ///< the shape it is applied to
+  };
+  using Handle::Handle;
+  std::vector<Step> steps;
+};
+
+/// The result of a movement op on `source`: a tensor through which `source` can be written.
+Tensor view_of(const Tensor& source, NodeRef node);
+
+}  // namespace whit

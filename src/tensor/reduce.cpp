@@ -1,0 +1,176 @@
+// Reductions and scans.
+#include <algorithm>
+#include <limits>
+
+#include "tensor/build.h"
+
+namespace whit {
+
+namespace {
+
+// The shape without the reduced axes, which have size 1.
+NodeRef drop(NodeRef node, const std::vector<int64_t>& axes) {
+  Sizes kept;
+  const Sizes sizes = sizes_of(node.get());
+  for (size_t i = 0; i < sizes.size(); ++i)
+    if (!std::ranges::binary_search(axes, int64_t(i))) kept.push_back(sizes[i]);
+  return reshape(std::move(node), kept);
+}
+
+// A reduction of `node` over checked axes; narrow floats are folded in float32 and rounded once.
+Tensor fold(NodeRef node, Op op, const std::vector<int64_t>& axes, bool keepdim) {
+  const DType type = node->dtype;
+  if ((op == Op::Add || op == Op::Mul) && is_narrow_float(type)) node = cast(node, DType::float32);
+  node = cast(reduce(std::move(node), op, axes), type);
+  return tensor_of(keepdim ? node : drop(node, axes));
+}
+
+// How many elements are folded into one.
+int64_t folded_count(const Sizes& sizes, const std::vector<int64_t>& axes) {
+  int64_t count = 1;
+  for (const int64_t axis : axes) count *= sizes[size_t(axis)];
+  return count;
+}
+
+Tensor extreme(const Tensor& x, Op op, const Axes& axes, bool keepdim, std::string_view operation) {
+  NodeRef node(node_of(x, operation));
+  const Sizes sizes = sizes_of(node.get());
+  const std::vector<int64_t> list = axes_of(axes, int64_t(sizes.size()), operation);
+  for (const int64_t axis : list)
+    if (sizes[size_t(axis)] == 0) refuse(ErrorKind::Value, operation, "axis ", axis, " of ", text(sizes), " is empty, and nothing has no ", operation);
+  return fold(std::move(node), op, list, keepdim);
+}
+
+// The first index where `x` has its greatest (least) value: the least of all such indices. Nothing equals NaN, so NaN is looked for.
+Tensor place_of_extreme(const Tensor& x, Op op, std::optional<int64_t> axis, bool keepdim, std::string_view operation) {
+  NodeRef node(node_of(x, operation));
+  const int64_t rank = node->rank;
+  if (!axis || rank == 0) {
+    if (axis) axis_of(*axis, rank, operation, true);
+    const Sizes ones(size_t(rank), 1);
+    const Tensor place = place_of_extreme(x.flatten(), op, 0, true, operation);
+    return place.reshape(keepdim ? ones : Sizes{});
+  }
+  const int64_t place = axis_of(*axis, rank, operation), size = node->shape()[size_t(place)].size;
+  const Tensor best = extreme(x, op, place, true, operation);
+  const Tensor found = is_float(x.dtype()) ? (x == best) | x.isnan() : x == best;
+  Sizes line(size_t(rank), 1);
+  line[size_t(place)] = size;
+  const DType type = size <= INT32_MAX ? DType::int32 : DType::int64;
+  const Tensor candidates = found.where(tensor_of(reshape(iota(size, type), line)), size - 1);
+  return fold(NodeRef(node_of(candidates, operation)), Op::Min, {place}, keepdim);
+}
+
+}  // namespace
+
+Tensor Tensor::sum(Axes axes, bool keepdim, DType type, Site at) const {
+  const Call call(at);
+  NodeRef node(node_of(*this, "sum"));
+  const std::vector<int64_t> list = axes_of(axes, node->rank, "sum");
+  return fold(whit::cast(node, type == DType::none ? sum_type(node->dtype) : type), Op::Add, list, keepdim);
+}
+
+Tensor Tensor::prod(Axes axes, bool keepdim, Site at) const {
+  const Call call(at);
+  NodeRef node(node_of(*this, "prod"));
+  return fold(whit::cast(node, sum_type(node->dtype)), Op::Mul, axes_of(axes, node->rank, "prod"), keepdim);
+}
+
+Tensor Tensor::max(Axes axes, bool keepdim, Site at) const {
+  const Call call(at);
+  return extreme(*this, Op::Max, axes, keepdim, "max");
+}
+
+Tensor Tensor::min(Axes axes, bool keepdim, Site at) const {
+  const Call call(at);
+  return extreme(*this, Op::Min, axes, keepdim, "min");
+}
+
+Tensor Tensor::mean(Axes axes, bool keepdim, Site at) const {
+  const Call call(at);
+  const Sizes sizes = sizes_of(node_of(*this, "mean"));
+  const int64_t count = folded_count(sizes, axes_of(axes, int64_t(sizes.size()), "mean"));
+  return (widened(*this).sum(axes, keepdim) / double(count)).cast(float_type(*this));
+}
+
+Tensor Tensor::var(Axes axes, bool keepdim, int64_t correction, Site at) const {
+  const Call call(at);
+  const Sizes sizes = sizes_of(node_of(*this, "var"));
+  const int64_t count = folded_count(sizes, axes_of(axes, int64_t(sizes.size()), "var"));
+  const Tensor wide = widened(*this), off = wide - wide.mean(axes, true);
+  return (off.square().sum(axes, keepdim) / double(std::max<int64_t>(count - correction, 0))).cast(float_type(*this));
+}
+
+Tensor Tensor::std(Axes axes, bool keepdim, int64_t correction, Site at) const {
+  const Call call(at);
+  return widened(*this).var(axes, keepdim, correction).sqrt().cast(float_type(*this));
+}
+
+Tensor Tensor::any(Axes axes, bool keepdim, Site at) const {
+  const Call call(at);
+  NodeRef node(node_of(*this, "any"));
+  return fold(whit::cast(node, DType::boolean), Op::Or, axes_of(axes, node->rank, "any"), keepdim);
+}
+
+Tensor Tensor::all(Axes axes, bool keepdim, Site at) const {
+  const Call call(at);
+  NodeRef node(node_of(*this, "all"));
+  return fold(whit::cast(node, DType::boolean), Op::And, axes_of(axes, node->rank, "all"), keepdim);
+}
+
+Tensor Tensor::argmax(std::optional<int64_t> axis, bool keepdim, Site at) const {
+  const Call call(at);
+  return place_of_extreme(*this, Op::Max, axis, keepdim, "argmax");
+}
+
+Tensor Tensor::argmin(std::optional<int64_t> axis, bool keepdim, Site at) const {
+  const Call call(at);
+  return place_of_extreme(*this, Op::Min, axis, keepdim, "argmin");
+}
+
+// ---- Scans --------------------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+// Running sums along the last axis. Each element adds up those of its block up to itself; a long axis is cut into blocks, whose sums are
+// scanned the same way, so that the work stays near kBlock additions an element.
+constexpr int64_t kBlock = 64;
+
+Tensor scan_block(const Tensor& x) {
+  const int64_t size = x.shape(-1), rank = x.ndim();
+  std::vector<std::pair<int64_t, int64_t>> padding(size_t(rank), {0, 0});
+  padding.back() = {size - 1, 0};
+  const Tensor padded = x.pad(padding).unsqueeze(-1);
+  Sizes windows = padded.shape();
+  windows.back() = size;
+  const int64_t args[] = {rank - 1, rank, size, 1, 1};
+  return tensor_of(reduce(make(Op::Window, {node_of(padded.expand(windows), "cumsum")}, args), Op::Add, {rank})).squeeze(rank);
+}
+
+Tensor scan(const Tensor& x) {
+  const int64_t size = x.shape(-1);
+  if (size <= kBlock) return size <= 1 ? x : scan_block(x);
+  const int64_t blocks = (size + kBlock - 1) / kBlock;
+  std::vector<std::pair<int64_t, int64_t>> padding(size_t(x.ndim()), {0, 0});
+  padding.back() = {0, blocks * kBlock - size};
+  const Tensor rows = x.pad(padding).unflatten(-1, {blocks, kBlock}), within = scan_block(rows);
+  // What the blocks before add up to: the scan of their sums, moved on by one.
+  padding.back() = {1, -1};
+  const Tensor before = scan(rows.sum(-1, false, x.dtype())).pad(padding).unsqueeze(-1);
+  padding.back() = {0, size - blocks * kBlock};
+  return (within + before).flatten(-2).pad(padding);
+}
+
+}  // namespace
+
+Tensor Tensor::cumsum(int64_t axis, Site at) const {
+  const Call call(at);
+  NodeRef node(node_of(*this, "cumsum"));
+  const int64_t place = axis_of(axis, node->rank, "cumsum", true);
+  const Tensor typed = tensor_of(whit::cast(node, sum_type(node->dtype)));
+  if (node->rank == 0 || numel() == 0) return typed;
+  const Tensor wide = is_narrow_float(typed.dtype()) ? widened(typed) : typed;
+  return scan(wide.transpose(place, -1)).transpose(place, -1).cast(typed.dtype());
+}
+
+}  // namespace whit
