@@ -1,4 +1,6 @@
 // Types a target doesn't compute in: float8, float16 and bfloat16 as words in memory and float32 in between.
+#include <algorithm>
+
 #include "ir/node_map.h"
 #include "rules/decompose_value.h"
 
@@ -20,11 +22,13 @@ class TypeLowering {
   TypeLowering(Graph& graph, const Lowering& lowering) : graph_(graph), lowering_(lowering) {}
 
   const Node* operator()(const Node* root) {
-    for (const Node* node : topological_order(Sources(&root, 1))) {
+    const std::vector<const Node*> order = topological_order(Sources(&root, 1));
+    if (std::ranges::none_of(order, [this](const Node* node) { return lacks(node); })) return root;
+    for (const Node* node : order) {
       const Lowered result = lower(node);
       done_[node] = result;
     }
-    return done_[root].value;
+    return of(root);
   }
 
  private:
@@ -39,7 +43,9 @@ class TypeLowering {
 
   Lowered lower(const Node* node) {
     switch (node->op) {
-      case Op::Const: return {lacks(node) ? graph_.constant_bits(DType::float32, node->arg(0)) : node};
+      // The Bits of a narrow number are those of the equal float32.
+      case Op::Const:
+      case Op::Variable: return {lacks(node) ? graph_.make(node->op, {}, node->args(), DType::float32) : node};
       case Op::Param:
       case Op::Buffer: return {lacks(node) ? graph_.make(node->op, node->sources(), node->args(), word_of(node->dtype)) : node};
       case Op::Load:

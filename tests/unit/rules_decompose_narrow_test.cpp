@@ -124,6 +124,16 @@ TEST_P(NarrowFloat, AccumulatesInFloat32) {
     });
 }
 
+TEST_P(NarrowFloat, TakesVariablesByTheirBits) {
+  Graph graph;
+  const Node* variable = graph.make(Op::Variable, {}, {name_id("rate"), 0, 0}, type());
+  const Node* lowered = lower_types(graph, graph.cast(variable, DType::float64), {});
+  Environment environment;
+  environment.values[lowered->source(0)] = bits_of_float(type(), 0.875);
+  EXPECT_EQ(lowered->source(0)->dtype, DType::float32);
+  EXPECT_EQ(evaluate_expression(lowered, environment), bits_of_float(DType::float64, 0.875));
+}
+
 TEST_P(NarrowFloat, StaysWhereTheTargetComputesInIt) {
   Lowering lowering;
   lowering.types = lowering.types | TypeSet(type());
