@@ -128,6 +128,12 @@ std::shared_ptr<const CompiledPlan> plan_for(Capture& capture) {
   return compiled;
 }
 
+void forget_plans() {
+  const std::lock_guard lock(cache().mutex);
+  cache().plans.clear();
+  cache().kernels.clear();
+}
+
 // ---- Running ------------------------------------------------------------------------------------------------------------------------
 
 namespace {

@@ -26,6 +26,9 @@ struct CompiledPlan {
 /// The plan for a capture: found by its key, or scheduled and compiled now.
 std::shared_ptr<const CompiledPlan> plan_for(Capture& capture);
 
+/// Forgets all plans and compiled kernels, so that the next ones are made anew: for measuring what that costs.
+void forget_plans();
+
 /// Runs a plan. `outputs` are the storages of its output buffers by plan buffer number (null for inputs and temporaries).
 void run_plan(const CompiledPlan& compiled, const std::vector<StorageRef>& inputs, const std::vector<StorageRef>& outputs, const std::vector<int64_t>& variables);
 
