@@ -12,7 +12,9 @@ const Node* simplify(Graph& graph, const Node* root) { return rewrite(graph, roo
 
 std::vector<const Node*> simplify(Graph& graph, Sources roots) { return rewrite(graph, roots, simplify_rules()); }
 
-std::vector<const Node*> simplify_tensor(Graph& graph, Sources roots) { return rewrite(graph, roots, simplify_rules()); }
+const Node* simplify_kernel(Graph& graph, const Node* root) { return rewrite(graph, root, kernel_rules()); }
+
+std::vector<const Node*> simplify_tensor(Graph& graph, Sources roots) { return rewrite(graph, roots, tensor_rules()); }
 
 RewriteBenchmark rewrite_benchmark() {
   constexpr size_t kExpressions = 100'000;

@@ -11,6 +11,9 @@ namespace whit {
 const Node* simplify(Graph& graph, const Node* root);
 std::vector<const Node*> simplify(Graph& graph, Sources roots);
 
+/// A whole kernel, as it is lowered from tensors: also reductions in closed form (arange, gather, embedding), and gates. Ranges may vanish.
+const Node* simplify_kernel(Graph& graph, const Node* root);
+
 /// A graph of tensors: the same, and movement ops.
 std::vector<const Node*> simplify_tensor(Graph& graph, Sources roots);
 

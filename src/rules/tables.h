@@ -17,4 +17,10 @@ extern constinit const RuleTable reduce_rules;    // reductions in closed form, 
 /// Scalar arithmetic of any kind: no row changes what is computed, bit for bit.
 constexpr RuleSet simplify_rules() { return RuleSet(fold_rules) + algebra_rules + boolean_rules + cast_rules + index_rules; }
 
+/// Of tensors, also movement ops.
+constexpr RuleSet tensor_rules() { return simplify_rules() + movement_rules; }
+
+/// In a kernel, also what needs its loads, gates and reductions.
+constexpr RuleSet kernel_rules() { return simplify_rules() + validity_rules + reduce_rules; }
+
 }  // namespace whit

@@ -6,6 +6,8 @@
 #include <limits>
 
 #include "base/error.h"
+#include "base/hash.h"
+#include "ir/interpret_tensor.h"
 #include "ir/interval.h"
 #include "ir/print.h"
 
@@ -199,7 +201,19 @@ std::optional<Bits> checked_value(const Node* root, const Environment& given) {
     const bool bounded = node->dtype == DType::boolean || (is_integer(node->dtype) && node->dtype != DType::uint64);
     if (bounded && (value < node->minimum || value > node->maximum)) ADD_FAILURE() << value << " is not in the interval of " << print_expression(node);
   }
-  return evaluate_expression(root, environment);
+  if (root->op != Op::Store) return evaluate_expression(root, environment);
+  const auto part = [&](size_t i) { return evaluate_expression(root->source(i), environment); };
+  if (root->source_count > 3 && !part(3)) return 0;  // it writes nothing
+  return Bits(mix(mix(1, uint64_t(part(1))), uint64_t(part(2))));
+}
+
+std::vector<Bits> tensor_values(const Node* root, ShapeView shape, const Environment& environment) {
+  TensorInputs inputs;
+  environment.values.for_each([&](const Node* node, Bits value) { inputs[node] = {{}, {value}}; });
+  environment.arrays.for_each([&](const Node* node, const std::vector<Bits>& values) { inputs[node] = {{int64_t(values.size())}, values}; });
+  std::vector<Bits> values = evaluate_tensor(root, inputs).values;
+  if (root->rank == 0) values.assign(size_t(element_count(shape)), Bits(values[0]));
+  return values;
 }
 
 bool same_value(const Node* left, Bits a, Bits b) {
