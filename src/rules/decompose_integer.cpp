@@ -64,9 +64,9 @@ const Node* lower_multiply_add(Graph& graph, const Node* a_node, const Node* b_n
   const Value other = sum - product;
   const Value error = (product - (sum - other)) + (c - other);
   const Value bits = bitcast(sum, DType::int64);
-  const Value inexact_even = (error < 0) | (0 < error);
+  const Value inexact = (error < 0) | (0 < error);
   const Value away = where((error < 0) != (sum < 0), bits.constant(-1), 1);
-  const Value odd = bits + where(inexact_even & ((bits & 1) != 1), away, 0);
+  const Value odd = bits + where(inexact & ((bits & 1) != 1), away, 0);
   return cast(bitcast(odd, DType::float64), DType::float32).node;
 }
 
