@@ -40,8 +40,8 @@ Narrow narrow_of(DType type) {
 
 Value value_of(Graph& graph, const Node* node) { return whit::value_of(graph, node, {}); }
 
-/// What added to a word rounds it to a multiple of 2^drop, ties to even, when the bits below are then dropped.
-Value rounding(const Value& bits, int drop) { return ((bits >> drop) & 1) + ((int64_t(1) << (drop - 1)) - 1); }
+/// The word plus `offset`, plus what rounds it to a multiple of 2^drop, ties to even, when the bits below are then dropped.
+Value rounded_up(const Value& bits, int drop, int64_t offset = 0) { return bits + (((bits >> drop) & 1) + ((int64_t(1) << (drop - 1)) - 1 + offset)); }
 
 }  // namespace
 
@@ -65,17 +65,17 @@ const Node* decode(Graph& graph, const Node* word_node, DType type) {
 
 const Node* encode(Graph& graph, const Node* node, DType type) {
   const Narrow narrow = narrow_of(type);
-  const Value value = value_of(graph, node), bits = bitcast(value, DType::uint32), magnitude = bits & 0x7fffffff;
-  const Value sign = (bits ^ magnitude) >> narrow.sign_shift();
-  const int64_t rebias = (int64_t(127) - narrow.bias) << 23;
-  const Value normal = (magnitude - rebias + rounding(magnitude, narrow.drop())) >> narrow.drop();
-  Value encoded = normal;
-  if (!narrow.wide()) {
-    const Value absolute = bitcast(magnitude, DType::float32);
-    const Value small = bitcast(absolute + narrow.rounder(), DType::uint32) - std::bit_cast<uint32_t>(float(narrow.rounder()));
-    encoded = where(absolute < narrow.least_normal(), small, where(normal < narrow.beyond(), normal, narrow.beyond()));
+  const Value value = value_of(graph, node), bits = bitcast(value, DType::uint32);
+  if (narrow.wide()) {
+    const Value kept = rounded_up(bits, narrow.drop()) >> narrow.drop();
+    return cast(where(value != value, narrow.not_a_number(), kept), word_of(type)).node;
   }
-  if (narrow.has_infinity) encoded = where(value != value, narrow.not_a_number(), encoded);
+  const Value magnitude = bits & 0x7fffffff, sign = (bits ^ magnitude) >> narrow.sign_shift();
+  const Value absolute = bitcast(magnitude, DType::float32);
+  const Value normal = rounded_up(magnitude, narrow.drop(), (int64_t(narrow.bias) - 127) << 23) >> narrow.drop();
+  const Value small = bitcast(absolute + narrow.rounder(), DType::uint32) - std::bit_cast<uint32_t>(float(narrow.rounder()));
+  const Value number = where(absolute < narrow.least_normal(), small, where(normal < narrow.beyond(), normal, narrow.beyond()));
+  const Value encoded = narrow.has_infinity ? where(value != value, narrow.not_a_number(), number) : number;
   return cast(encoded | sign, word_of(type)).node;
 }
 
@@ -83,7 +83,7 @@ const Node* round_to_narrow(Graph& graph, const Node* node, DType type) {
   const Narrow narrow = narrow_of(type);
   const Value value = value_of(graph, node), bits = bitcast(value, DType::uint32);
   if (narrow.wide()) {
-    const Value rounded = (bits + rounding(bits, narrow.drop())) & -(int64_t(1) << narrow.drop());
+    const Value rounded = rounded_up(bits, narrow.drop()) & -(int64_t(1) << narrow.drop());
     return where(value != value, value, bitcast(rounded, DType::float32)).node;
   }
   // Adding and taking off a power of two as many binades above the number as there are digits to drop rounds it. Infinity and NaN stay.
