@@ -59,7 +59,8 @@ class CDevice final : public CpuDevice {
     return programs;
   }
 
-  void launch(Program& program, std::span<void* const> buffers, std::span<const size_t> offsets, std::span<const int64_t> variables, int64_t count) override {
+  void launch(Program& program, std::span<void* const> buffers, std::span<const size_t> offsets, std::span<const int64_t> variables,
+              int64_t count) override {
     const CProgram& compiled = static_cast<CProgram&>(program);
     launch_entry(compiled.entry, compiled.cost, buffers, offsets, variables, count);
   }

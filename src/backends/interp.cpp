@@ -30,11 +30,13 @@ std::byte* frame_memory(size_t bytes) {
 
 /// Buffers that didn't come from host_alloc have no known end.
 std::vector<interp::View> views_of(const interp::Code& code, std::span<void* const> buffers, std::span<const size_t> offsets) {
-  WHIT_ASSERT(buffers.size() == code.params.size() && offsets.size() == buffers.size(), code.name, " takes ", code.params.size(), " buffers");
+  WHIT_ASSERT(buffers.size() == code.params.size() && offsets.size() == buffers.size(), code.name, " takes ", code.params.size(),
+              " buffers");
   std::vector<interp::View> views;
   for (size_t slot = 0; slot < buffers.size(); ++slot) {
     const size_t size = host_size(buffers[slot]);
-    const int64_t elements = size == 0 ? std::numeric_limits<int64_t>::max() : int64_t((size - std::min(size, offsets[slot])) / item_size(code.params[slot]));
+    const int64_t elements =
+        size == 0 ? std::numeric_limits<int64_t>::max() : int64_t((size - std::min(size, offsets[slot])) / item_size(code.params[slot]));
     views.push_back({static_cast<std::byte*>(buffers[slot]) + offsets[slot], elements});
   }
   return views;
@@ -44,7 +46,8 @@ void run(const interp::Code& code, std::span<const interp::View> views, std::spa
   std::byte* values = frame_memory(std::max<size_t>(code.image.size(), 1));
   std::memcpy(values, code.image.data(), code.image.size());
   for (size_t i = 0; i < code.variables.size(); ++i)
-    for (uint32_t lane = 0; lane < code.lanes; ++lane) std::memcpy(values + code.variables[i].place + lane * code.variables[i].bytes, &variables[i], code.variables[i].bytes);
+    for (uint32_t lane = 0; lane < code.lanes; ++lane)
+      std::memcpy(values + code.variables[i].place + lane * code.variables[i].bytes, &variables[i], code.variables[i].bytes);
   const interp::Instruction* const last = code.instructions.data() + code.instructions.size();
   interp::Frame frame{values, views.data(), begin, end, code.instructions.data(), code.name.c_str()};
   while (frame.next != last) {
@@ -58,8 +61,9 @@ class InterpDevice final : public CpuDevice {
   InterpDevice() {
     target_ = host_target("CPU:INTERP");
     target_.claims = OpSet::with(lowered);
-    target_.types = DTypeSet::of(DType::boolean, DType::int8, DType::uint8, DType::int16, DType::uint16, DType::int32, DType::uint32, DType::int64, DType::uint64, DType::float8_e4m3,
-                                 DType::float8_e5m2, DType::float16, DType::bfloat16, DType::float32, DType::float64, DType::index);
+    target_.types = DTypeSet::of(DType::boolean, DType::int8, DType::uint8, DType::int16, DType::uint16, DType::int32, DType::uint32,
+                                 DType::int64, DType::uint64, DType::float8_e4m3, DType::float8_e5m2, DType::float16, DType::bfloat16,
+                                 DType::float32, DType::float64, DType::index);
     // Long vectors spread the cost of an instruction over many lanes; values lie in the frame, so registers are plenty.
     target_.vector_bytes = 256;
     target_.vector_registers = 64;
@@ -79,9 +83,11 @@ class InterpDevice final : public CpuDevice {
     return programs;
   }
 
-  void launch(Program& program, std::span<void* const> buffers, std::span<const size_t> offsets, std::span<const int64_t> variables, int64_t count) override {
+  void launch(Program& program, std::span<void* const> buffers, std::span<const size_t> offsets, std::span<const int64_t> variables,
+              int64_t count) override {
     const InterpProgram& prepared = static_cast<InterpProgram&>(program);
-    WHIT_ASSERT(variables.size() == prepared.code.variables.size(), prepared.code.name, " takes ", prepared.code.variables.size(), " variables");
+    WHIT_ASSERT(variables.size() == prepared.code.variables.size(), prepared.code.name, " takes ", prepared.code.variables.size(),
+                " variables");
     const std::vector<interp::View> views = views_of(prepared.code, buffers, offsets);
     run_chunks(prepared.cost, count, [&](int64_t begin, int64_t end) { run(prepared.code, views, variables, begin, end); });
   }

@@ -20,7 +20,9 @@ class NullDevice final : public OpenDevice {
   }
 
   // Handles are numbers that look like addresses and are never followed.
-  void* alloc(size_t bytes) override { return reinterpret_cast<void*>(next_.fetch_add((bytes + 63) & ~size_t(63), std::memory_order_relaxed)); }
+  void* alloc(size_t bytes) override {
+    return reinterpret_cast<void*>(next_.fetch_add((bytes + 63) & ~size_t(63), std::memory_order_relaxed));
+  }
   void free(void*, size_t) override {}
   void copy_in(void*, size_t, const void*, size_t) override {}
   void copy_out(void* host, const void*, size_t, size_t bytes) override { std::memset(host, 0, bytes); }

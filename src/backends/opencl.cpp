@@ -14,10 +14,11 @@ namespace {
 
 constexpr Dialect kDialect = {
     .name = "OpenCL C",
-    .header = "#pragma OPENCL FP_CONTRACT OFF\n"
-              "#ifdef cl_khr_fp64\n"
-              "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
-              "#endif\n",
+    .header =
+        "#pragma OPENCL FP_CONTRACT OFF\n"
+        "#ifdef cl_khr_fp64\n"
+        "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
+        "#endif\n",
     .entry = Entry::grid,
     .kernel = "__kernel void",
     .memory = "__global ",
@@ -64,7 +65,9 @@ std::vector<Place> find_devices() {
     api().get_device_ids(platform, opencl::kTypeAll, count, devices.data(), nullptr);
     for (const opencl::Device device : devices) found.push_back({platform, device});
   }
-  std::ranges::stable_partition(found, [](const Place& place) { return (device_fact<uint64_t>(place.device, opencl::DeviceInfo::Type) & opencl::kTypeCpu) == 0; });
+  std::stable_partition(found.begin(), found.end(), [](const Place& place) {
+    return (device_fact<uint64_t>(place.device, opencl::DeviceInfo::Type) & opencl::kTypeCpu) == 0;
+  });
   return found;
 }
 
@@ -109,7 +112,8 @@ class BufferCache {
     }
     if (memory) return memory;
     used_ -= bytes;
-    fail(ErrorKind::OutOfMemory, "out of memory on CL: ", bytes, " bytes were asked for with ", used_, " in use (", opencl_error_name(code), ")");
+    fail(ErrorKind::OutOfMemory, "out of memory on CL: ", bytes, " bytes were asked for with ", used_, " in use (", opencl_error_name(code),
+         ")");
   }
 
   void give(opencl::Memory memory, size_t bytes) {
@@ -152,7 +156,9 @@ class ClDevice final : public OpenDevice {
   void* alloc(size_t bytes) override { return buffers_->take(rounded(bytes)); }
   void free(void* memory, size_t bytes) override { buffers_->give(static_cast<opencl::Memory>(memory), rounded(bytes)); }
   void copy_in(void* memory, size_t offset, const void* host, size_t bytes) override {
-    if (bytes) check(api().enqueue_write_buffer(queue_.get(), static_cast<opencl::Memory>(memory), 1, offset, bytes, host, 0, nullptr, nullptr), "copying in");
+    if (bytes)
+      check(api().enqueue_write_buffer(queue_.get(), static_cast<opencl::Memory>(memory), 1, offset, bytes, host, 0, nullptr, nullptr),
+            "copying in");
   }
   void copy_out(void* host, const void* memory, size_t offset, size_t bytes) override {
     const auto buffer = static_cast<opencl::Memory>(const_cast<void*>(memory));
@@ -176,12 +182,15 @@ class ClDevice final : public OpenDevice {
     return programs;
   }
 
-  void launch(Program& program, std::span<void* const> buffers, std::span<const size_t> offsets, std::span<const int64_t> variables, int64_t count) override {
+  void launch(Program& program, std::span<void* const> buffers, std::span<const size_t> offsets, std::span<const int64_t> variables,
+              int64_t count) override {
     if (count <= 0) return;
     ClProgram& compiled = static_cast<ClProgram&>(program);
     const std::lock_guard lock(compiled.mutex);
     uint32_t argument = 0;
-    const auto set = [&](const auto& value) { check(api().set_kernel_arg(compiled.kernel, argument++, sizeof value, &value), "setting an argument"); };
+    const auto set = [&](const auto& value) {
+      check(api().set_kernel_arg(compiled.kernel, argument++, sizeof value, &value), "setting an argument");
+    };
     for (size_t slot = 0; slot < buffers.size(); ++slot) {
       set(static_cast<opencl::Memory>(buffers[slot]));
       set(int64_t(offsets[slot]));
@@ -190,7 +199,8 @@ class ClDevice final : public OpenDevice {
     set(count);
     // One size of group for all launches: drivers for CPUs compile a kernel again for each.
     const size_t local = target_.work_group, global = (size_t(count) + local - 1) / local * local;
-    check(api().enqueue_nd_range_kernel(queue_.get(), compiled.kernel, 1, nullptr, &global, &local, 0, nullptr, nullptr), "launching a kernel");
+    check(api().enqueue_nd_range_kernel(queue_.get(), compiled.kernel, 1, nullptr, &global, &local, 0, nullptr, nullptr),
+          "launching a kernel");
     api().flush(queue_.get());
   }
 
@@ -208,7 +218,8 @@ class ClDevice final : public OpenDevice {
     target_.fused_multiply_add = single & kFusedMultiplyAdd;
     if (target_.fused_multiply_add) target_.claims = target_.claims | OpSet(Op::MulAdd);
     if (!device_fact<uint64_t>(device_, opencl::DeviceInfo::DoubleFormats)) target_.types.bits &= ~DTypeSet::of(DType::float64).bits;
-    target_.work_group = unsigned(std::min(kWorkGroup, std::max<size_t>(device_fact<size_t>(device_, opencl::DeviceInfo::MaxWorkGroupSize), 1)));
+    target_.work_group =
+        unsigned(std::min(kWorkGroup, std::max<size_t>(device_fact<size_t>(device_, opencl::DeviceInfo::MaxWorkGroupSize), 1)));
     target_.threads = units;
     // A buffer takes an address and an offset; some room is left for variables.
     target_.max_buffers = unsigned(std::clamp<size_t>(device_fact<size_t>(device_, kParameterBytes) / 16, 12, 132)) - 4;
@@ -248,14 +259,20 @@ class ClDevice final : public OpenDevice {
 
 std::unique_ptr<OpenDevice> open_device(int index) {
   const std::vector<Place> devices = find_devices();
-  if (index < 0 || size_t(index) >= devices.size()) fail(ErrorKind::Device, "CL:", index, " is not there: OpenCL finds ", devices.size(), devices.size() == 1 ? " device" : " devices");
+  if (index < 0 || size_t(index) >= devices.size())
+    fail(ErrorKind::Device, "CL:", index, " is not there: OpenCL finds ", devices.size(), devices.size() == 1 ? " device" : " devices");
   return std::make_unique<ClDevice>(devices[size_t(index)]);
 }
 
 }  // namespace
 
 Backend* opencl() {
-  static Backend backend{.device = "CL", .compiler = "", .rank = 0, .description = "devices with an OpenCL driver", .unavailable = OpenClApi::unavailable_reason, .open = open_device};
+  static Backend backend{.device = "CL",
+                         .compiler = "",
+                         .rank = 0,
+                         .description = "devices with an OpenCL driver",
+                         .unavailable = OpenClApi::unavailable_reason,
+                         .open = open_device};
   return &backend;
 }
 

@@ -8,12 +8,9 @@ namespace whit {
 namespace {
 
 constexpr Spelling kCSpellings[] = {
-    {Op::Sqrt, DType::float32, "__builtin_sqrtf($0)"},
-    {Op::Sqrt, DType::float64, "__builtin_sqrt($0)"},
-    {Op::Trunc, DType::float32, "__builtin_truncf($0)"},
-    {Op::Trunc, DType::float64, "__builtin_trunc($0)"},
-    {Op::MulAdd, DType::float32, "__builtin_fmaf($0, $1, $2)"},
-    {Op::MulAdd, DType::float64, "__builtin_fma($0, $1, $2)"},
+    {Op::Sqrt, DType::float32, "__builtin_sqrtf($0)"},          {Op::Sqrt, DType::float64, "__builtin_sqrt($0)"},
+    {Op::Trunc, DType::float32, "__builtin_truncf($0)"},        {Op::Trunc, DType::float64, "__builtin_trunc($0)"},
+    {Op::MulAdd, DType::float32, "__builtin_fmaf($0, $1, $2)"}, {Op::MulAdd, DType::float64, "__builtin_fma($0, $1, $2)"},
 };
 
 }  // namespace

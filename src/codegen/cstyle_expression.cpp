@@ -16,7 +16,8 @@ namespace {
 std::string number_text(double value, bool single) {
   char buffer[64];
   // Both forms give back the same bits; the shorter decimals read better.
-  auto end = single ? std::to_chars(buffer, buffer + sizeof buffer, float(value)).ptr : std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
+  auto end =
+      single ? std::to_chars(buffer, buffer + sizeof buffer, float(value)).ptr : std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
   std::string text(buffer, end);
   if (text.size() > 9) {
     end = std::to_chars(buffer, buffer + sizeof buffer, std::abs(value), std::chars_format::hex).ptr;
@@ -56,15 +57,21 @@ CValue Expressions::constant(DType type, Bits bits) {
   if (is_float(type)) {
     const double number = float_of_bits(type, bits);
     const bool single = type == DType::float32;
-    if (std::isfinite(number)) value.text = number_text(number, single);
-    else value = bitcast({Op::Bitcast, single ? DType::uint32 : DType::uint64, type}, constant(single ? DType::uint32 : DType::uint64, bits));
+    if (std::isfinite(number))
+      value.text = number_text(number, single);
+    else
+      value = bitcast({Op::Bitcast, single ? DType::uint32 : DType::uint64, type}, constant(single ? DType::uint32 : DType::uint64, bits));
     return value;
   }
   const std::string_view suffix = item_size(type) == 8 ? "l" : "";
-  if (type == DType::uint64 || type == DType::uint32) value.text = concat(uint64_t(bits), "u", suffix);
-  else if (bits == std::numeric_limits<int64_t>::min()) value.text = concat("(-", std::numeric_limits<int64_t>::max(), suffix, " - 1)");
-  else if (type == DType::int32 && bits == std::numeric_limits<int32_t>::min()) value.text = concat("(-", std::numeric_limits<int32_t>::max(), " - 1)");
-  else value.text = concat(bits < 0 ? "(" : "", bits, suffix, bits < 0 ? ")" : "");
+  if (type == DType::uint64 || type == DType::uint32)
+    value.text = concat(uint64_t(bits), "u", suffix);
+  else if (bits == std::numeric_limits<int64_t>::min())
+    value.text = concat("(-", std::numeric_limits<int64_t>::max(), suffix, " - 1)");
+  else if (type == DType::int32 && bits == std::numeric_limits<int32_t>::min())
+    value.text = concat("(-", std::numeric_limits<int32_t>::max(), " - 1)");
+  else
+    value.text = concat(bits < 0 ? "(" : "", bits, suffix, bits < 0 ? ")" : "");
   return value;
 }
 
@@ -74,7 +81,8 @@ CValue Expressions::broadcast(const CValue& value, int64_t lanes) {
   if (value.lanes == lanes) return value;
   WHIT_ASSERT(value.lanes == 1, "a vector of ", value.lanes, " where ", lanes, " lanes are wanted");
   CValue wide{.type = value.type, .lanes = lanes, .mask_bytes = value.type == DType::boolean ? 1u : 0u};
-  wide.text = wide.is_mask() ? prelude_.splat(DType::int8, lanes, concat("-(", prelude_.type(DType::int8), ")", value.text)) : prelude_.splat(value.type, lanes, value.text);
+  wide.text = wide.is_mask() ? prelude_.splat(DType::int8, lanes, concat("-(", prelude_.type(DType::int8), ")", value.text))
+                             : prelude_.splat(value.type, lanes, value.text);
   return wide;
 }
 
@@ -99,7 +107,8 @@ std::string Expressions::by_lane(const std::string& name, std::string_view text,
   std::string parameters;
   for (size_t k = 0; k < operands; ++k) parameters += concat(k ? ", " : "", operand_type, " ", "abc"[k]);
   const std::string body = fill(text, {"a[lane]", "b[lane]", "c[lane]"});
-  return prelude_.function(concat(name, "_", operand_type), wide, parameters, concat(wide, " out; for (int lane = 0; lane < ", lanes, "; ++lane) out[lane] = ", body, "; return out;"));
+  return prelude_.function(concat(name, "_", operand_type), wide, parameters,
+                           concat(wide, " out; for (int lane = 0; lane < ", lanes, "; ++lane) out[lane] = ", body, "; return out;"));
 }
 
 std::string Expressions::wrapped(const Form& form, std::string_view text, std::span<const CValue> operands, int64_t lanes) {
@@ -145,11 +154,14 @@ std::string Expressions::larger_or_smaller(const Form& form, std::span<const CVa
   const std::string type = prelude_.type(form.type, lanes);
   std::string test = form.op == Op::Max ? "(a > b)" : "(a < b)";
   if (is_float(form.type)) test = "(" + test + (lanes == 1 ? " || " : " | ") + "(a != a))";  // if b is NaN the test fails and b is taken
-  const CValue choice[] = {{.text = test, .type = DType::boolean, .lanes = lanes, .mask_bytes = lanes == 1 ? 0u : unsigned(item_size(form.type))},
-                           {.text = "a", .type = form.type, .lanes = lanes},
-                           {.text = "b", .type = form.type, .lanes = lanes}};
+  const CValue choice[] = {
+      {.text = test, .type = DType::boolean, .lanes = lanes, .mask_bytes = lanes == 1 ? 0u : unsigned(item_size(form.type))},
+      {.text = "a", .type = form.type, .lanes = lanes},
+      {.text = "b", .type = form.type, .lanes = lanes}};
   const std::string body = select(choice, form.type, lanes).text;
-  return call(prelude_.function((form.op == Op::Max ? "max_" : "min_") + type, type, concat(type, " a, ", type, " b"), concat("return ", body, ";")), operands);
+  return call(prelude_.function((form.op == Op::Max ? "max_" : "min_") + type, type, concat(type, " a, ", type, " b"),
+                                concat("return ", body, ";")),
+              operands);
 }
 
 // As the op table or the dialect spells it.
@@ -159,13 +171,15 @@ std::string Expressions::spelled(const Form& form, std::span<const CValue> opera
     if (special.op == form.op && special.type == form.type) spelling = special.text;
   WHIT_ASSERT(!spelling.empty(), prelude_.dialect().name, " can't spell ", name(form.op));
   const bool is_operator = spelling[0] == '(';
-  if (form.op == Op::Reciprocal) return concat("(", broadcast(constant(form.type, bits_of_float(form.type, 1)), lanes).text, " / ", operands[0].text, ")");
+  if (form.op == Op::Reciprocal)
+    return concat("(", broadcast(constant(form.type, bits_of_float(form.type, 1)), lanes).text, " / ", operands[0].text, ")");
   if (lanes > 1 && !is_operator) {
     std::string lower(name(form.op));
     for (char& letter : lower) letter = char(std::tolower(letter));
     return call(by_lane(lower, spelling, form.from, form.type, operands.size(), lanes), operands);
   }
-  return fill(spelling, {operands[0].text, operands.size() > 1 ? std::string_view(operands[1].text) : "", operands.size() > 2 ? std::string_view(operands[2].text) : ""});
+  return fill(spelling, {operands[0].text, operands.size() > 1 ? std::string_view(operands[1].text) : "",
+                         operands.size() > 2 ? std::string_view(operands[2].text) : ""});
 }
 
 CValue Expressions::select(std::span<const CValue> operands, DType type, int64_t lanes) {
@@ -180,7 +194,8 @@ CValue Expressions::select(std::span<const CValue> operands, DType type, int64_t
   const unsigned bytes = masks ? operands[0].mask_bytes : unsigned(item_size(type));
   chosen.mask_bytes = masks ? bytes : 0;
   const CValue condition = with_mask(operands[0], bytes);
-  const CValue either[] = {condition, masks ? with_mask(operands[1], bytes) : operands[1], masks ? with_mask(operands[2], bytes) : operands[2]};
+  const CValue either[] = {condition, masks ? with_mask(operands[1], bytes) : operands[1],
+                           masks ? with_mask(operands[2], bytes) : operands[2]};
   const std::string result = type_of(chosen), mask = type_of(condition);
   const std::string body = concat("return (", result, ")((m & (", mask, ")a) | (~m & (", mask, ")b));");
   chosen.text = call(prelude_.function("select_" + result, result, concat(mask, " m, ", result, " a, ", result, " b"), body), either);
@@ -218,8 +233,9 @@ std::string Expressions::saturating(DType from, DType to) {
   const int64_t greatest = to == DType::uint64 ? -1 : all.maximum;
   const double low = is_signed(to) ? double(all.minimum) : 0, beyond = std::ldexp(1.0, int(bit_width(to)) - (is_signed(to) ? 1 : 0));
   const std::string result = prelude_.type(to), source = prelude_.type(from);
-  const std::string body = concat("return x != x ? 0 : x <= ", constant(from, bits_of_float(from, low)).text, " ? ", constant(to, is_signed(to) ? all.minimum : 0).text, " : x >= ",
-                                  constant(from, bits_of_float(from, beyond)).text, " ? ", constant(to, greatest).text, " : (", result, ")x;");
+  const std::string body = concat(
+      "return x != x ? 0 : x <= ", constant(from, bits_of_float(from, low)).text, " ? ", constant(to, is_signed(to) ? all.minimum : 0).text,
+      " : x >= ", constant(from, bits_of_float(from, beyond)).text, " ? ", constant(to, greatest).text, " : (", result, ")x;");
   return prelude_.function(result + "_of_" + source, result, source + " x", body);
 }
 
@@ -229,13 +245,18 @@ CValue Expressions::cast(const Form& form, const CValue& value) {
   if (form.from == form.type) return value;
   if (form.type == DType::boolean) {
     result.mask_bytes = value.lanes == 1 ? 0 : unsigned(item_size(form.from));
-    result.text = concat("(", value.text, " != ", value.lanes == 1 ? constant(form.from, 0).text : concat("(", prelude_.type(form.from, value.lanes), "){}"), ")");
+    result.text =
+        concat("(", value.text,
+               " != ", value.lanes == 1 ? constant(form.from, 0).text : concat("(", prelude_.type(form.from, value.lanes), "){}"), ")");
   } else if (value.is_mask()) {
-    const CValue choice[] = {value, broadcast(constant(form.type, bits_of_number(form.type, 1)), value.lanes), broadcast(constant(form.type, 0), value.lanes)};
+    const CValue choice[] = {value, broadcast(constant(form.type, bits_of_number(form.type, 1)), value.lanes),
+                             broadcast(constant(form.type, 0), value.lanes)};
     return select(choice, form.type, value.lanes);
   } else if (is_float(form.from) && !is_float(form.type)) {
     const std::string convert = saturating(form.from, form.type);
-    result.text = call(value.lanes == 1 ? convert : by_lane(prelude_.type(form.type) + "_of", convert + "($0)", form.from, form.type, 1, value.lanes), {&value, 1});
+    result.text =
+        call(value.lanes == 1 ? convert : by_lane(prelude_.type(form.type) + "_of", convert + "($0)", form.from, form.type, 1, value.lanes),
+             {&value, 1});
   } else if (value.lanes == 1) {
     result.text = concat("((", target, ")", value.text, ")");
   } else {
@@ -275,7 +296,9 @@ CValue Expressions::apply(const Form& form, std::span<const CValue> operands, in
     case Op::Quotient:
     case Op::Remainder:
     case Op::Shr: value.text = form.in_range ? spelled(form, operands, lanes) : guarded(form, operands, lanes); break;
-    case Op::Shl: value.text = form.in_range ? wrapped({form.op, form.from, form.type}, "$0 << $1", operands, lanes) : guarded(form, operands, lanes); break;
+    case Op::Shl:
+      value.text = form.in_range ? wrapped({form.op, form.from, form.type}, "$0 << $1", operands, lanes) : guarded(form, operands, lanes);
+      break;
     default: value.text = spelled(form, operands, lanes);
   }
   return value;
@@ -286,7 +309,8 @@ CValue Expressions::across(Op op, const CValue& value) {
   const std::string vector = type_of(value), element = prelude_.type(lane);
   const CValue pair[] = {{.text = "x[lane]", .type = value.type}, {.text = "x[lane + half]", .type = value.type}};
   const std::string step = apply({op, value.type, value.type}, pair, 1).text;
-  const std::string body = concat("for (int half = ", value.lanes / 2, "; half; half /= 2) for (int lane = 0; lane < half; ++lane) x[lane] = ", step, "; return x[0];");
+  const std::string body = concat("for (int half = ", value.lanes / 2,
+                                  "; half; half /= 2) for (int lane = 0; lane < half; ++lane) x[lane] = ", step, "; return x[0];");
   std::string text = prelude_.function(concat("across_", name(op), "_", vector), element, vector + " x", body) + "(" + value.text + ")";
   return {.text = value.is_mask() ? "(" + text + " != 0)" : text, .type = value.type};
 }

@@ -23,8 +23,8 @@ struct CValue {
 /// One op without its node: what its spelling depends on.
 struct Form {
   Op op;
-  DType from, type;      ///< of the sources (of the last two for Where) and of the result
-  bool exact = false;    ///< no overflow can happen: the index type
+  DType from, type;       ///< of the sources (of the last two for Where) and of the result
+  bool exact = false;     ///< no overflow can happen: the index type
   bool in_range = false;  ///< intervals prove that a divisor or shift count needs no guard
 };
 Form form_of(const Node* node, DType index_type);

@@ -13,13 +13,20 @@ constexpr size_t kReadableLength = 90;  // a longer expression gets a name
 constexpr OpSet kSegmentEnds = OpSet::of(Op::Set, Op::Store, Op::VectorStore, Op::Loop, Op::EndLoop, Op::Barrier);
 
 bool is_identifier(const std::string& text) {
-  return !text.empty() && !(text[0] >= '0' && text[0] <= '9') && std::ranges::all_of(text, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; });
+  return !text.empty() && !(text[0] >= '0' && text[0] <= '9') &&
+         std::ranges::all_of(text, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; });
 }
 
 }  // namespace
 
 KernelWriter::KernelWriter(const LinearKernel& kernel, Prelude& prelude)
-    : kernel_(kernel), prelude_(prelude), expressions_(prelude), executions_(kernel), user_(kernel.code.size()), segment_(kernel.code.size()), values_(kernel.code.size()) {
+    : kernel_(kernel),
+      prelude_(prelude),
+      expressions_(prelude),
+      executions_(kernel),
+      user_(kernel.code.size()),
+      segment_(kernel.code.size()),
+      values_(kernel.code.size()) {
   uint32_t segment = 0;
   for (size_t position = 0; position < kernel.code.size(); ++position) {
     segment_[position] = segment;
@@ -44,18 +51,23 @@ void KernelWriter::line(const std::string& text) { text_ += concat(std::string(2
 
 std::string KernelWriter::concat_number(const char* stem) { return concat(stem, names_++); }
 std::string KernelWriter::buffer(const Node* param) const { return concat("b", param->arg(0)); }
-std::string KernelWriter::variable(size_t index) const { return prelude_.dialect().entry == Entry::chunk ? concat("variables[", index, "]") : concat("variable", index); }
+std::string KernelWriter::variable(size_t index) const {
+  return prelude_.dialect().entry == Entry::chunk ? concat("variables[", index, "]") : concat("variable", index);
+}
 
 // ---- The function's head ------------------------------------------------------------------------------------------------------------
 
 void KernelWriter::open_function() {
-  if (prelude_.dialect().entry == Entry::chunk) open_chunk();
-  else open_grid();
+  if (prelude_.dialect().entry == Entry::chunk)
+    open_chunk();
+  else
+    open_grid();
 }
 
 void KernelWriter::open_chunk() {
   const std::string number = prelude_.type(DType::int64);
-  line(concat(prelude_.dialect().kernel, " ", kernel_.name, "(void* const* buffers, const ", number, "* variables, ", number, " begin, ", number, " end) {"));
+  line(concat(prelude_.dialect().kernel, " ", kernel_.name, "(void* const* buffers, const ", number, "* variables, ", number, " begin, ",
+              number, " end) {"));
   for (size_t slot = 0; slot < kernel_.params.size(); ++slot) {
     const KernelParam& param = kernel_.params[slot];
     const std::string pointer = concat(param.written ? "" : "const ", prelude_.stored(param.type), "*");
@@ -107,7 +119,11 @@ CValue KernelWriter::read_named(const Node* node) {
   CValue value{.type = resolve(node->dtype), .lanes = lanes};
   switch (node->op) {
     case Op::Const: return expressions_.constant(value.type, node->arg(0));
-    case Op::Range: value.text = lanes > 1 ? prelude_.lane_numbers(value.type, lanes) : kernel_.vector_range(node) ? "0" : concat("i", node->range_number()); return value;
+    case Op::Range:
+      value.text = lanes > 1                    ? prelude_.lane_numbers(value.type, lanes)
+                   : kernel_.vector_range(node) ? "0"
+                                                : concat("i", node->range_number());
+      return value;
     case Op::Register:
       value.mask_bytes = lanes > 1 && node->dtype == DType::boolean ? 1 : 0;
       value.text = concat("r", node->id);
@@ -132,7 +148,9 @@ CValue KernelWriter::gate_of(size_t position, size_t source) {
   return source < kernel_.code[position]->source_count ? read(position, source) : CValue{};
 }
 
-void KernelWriter::declare(const std::string& name, const CValue& value) { line(concat(expressions_.type_of(value), " ", name, " = ", bare(value.text), ";")); }
+void KernelWriter::declare(const std::string& name, const CValue& value) {
+  line(concat(expressions_.type_of(value), " ", name, " = ", bare(value.text), ";"));
+}
 
 CValue KernelWriter::with_name(const CValue& value) {
   const bool reads_memory = value.text.find('[') != std::string::npos;
@@ -162,9 +180,7 @@ void KernelWriter::write_instruction(size_t position) {
   const Node* node = kernel_.code[position];
   switch (node->op) {
     case Op::Loop: return write_loop(position);
-    case Op::EndLoop:
-      --depth_;
-      return line("}");
+    case Op::EndLoop: --depth_; return line("}");
     case Op::Set: return write_set(position);
     case Op::Load:
     case Op::VectorLoad: return write_load(position);
@@ -223,7 +239,8 @@ void KernelWriter::write_load(size_t position) {
   CValue value{.type = resolve(node->dtype), .lanes = lanes, .mask_bytes = lanes > 1 && node->dtype == DType::boolean ? 1u : 0u};
   const std::string place = concat(buffer(node->source(0)), "[", bare(index.text));
   if (lanes == 1) {
-    value.text = gate.text.empty() ? place + "]" : concat("(", gate.text, " ? ", place, "] : ", expressions_.constant(value.type, 0).text, ")");
+    value.text =
+        gate.text.empty() ? place + "]" : concat("(", gate.text, " ? ", place, "] : ", expressions_.constant(value.type, 0).text, ")");
     return give(position, value);
   }
   const char* const sign = value.is_mask() ? "-" : "";
@@ -241,7 +258,11 @@ void KernelWriter::write_load(size_t position) {
   if (consecutive && gate.lanes == 1) {
     line(concat(condition, value.text, " = ", bare(whole()), ";"));
   } else {
-    line(concat("for (int lane = 0; lane < ", lanes, "; ++lane) ", condition, value.text, "[lane] = ", sign, place, consecutive ? " + lane" : index.lanes > 1 ? "[lane]" : "", "];"));
+    line(concat("for (int lane = 0; lane < ", lanes, "; ++lane) ", condition, value.text, "[lane] = ", sign, place,
+                consecutive       ? " + lane"
+                : index.lanes > 1 ? "[lane]"
+                                  : "",
+                "];"));
   }
   give(position, value);
 }
@@ -266,8 +287,11 @@ void KernelWriter::write_store(size_t position) {
     const std::string store = prelude_.vector_store(Expressions::lane_type(value), lanes);
     return line(concat(condition, store, "(&", place, "], ", value.is_mask() ? "-" + value.text : bare(value.text), ");"));
   }
-  line(concat("for (int lane = 0; lane < ", lanes, "; ++lane) ", condition, place, consecutive ? " + lane" : index.lanes > 1 ? "[lane]" : "", "] = ", value.is_mask() ? "-" : "", value.text,
-              value.lanes > 1 ? "[lane]" : "", ";"));
+  line(concat("for (int lane = 0; lane < ", lanes, "; ++lane) ", condition, place,
+              consecutive       ? " + lane"
+              : index.lanes > 1 ? "[lane]"
+                                : "",
+              "] = ", value.is_mask() ? "-" : "", value.text, value.lanes > 1 ? "[lane]" : "", ";"));
 }
 
 }  // namespace whit

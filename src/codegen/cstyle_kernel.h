@@ -49,9 +49,9 @@ class KernelWriter {
   Prelude& prelude_;
   Expressions expressions_;
   Executions executions_;
-  std::vector<size_t> user_;      // of a value that is read once: where
+  std::vector<size_t> user_;       // of a value that is read once: where
   std::vector<uint32_t> segment_;  // counts what an expression must not move across: writes, and the ends of loop bodies
-  std::vector<CValue> values_;    // by position
+  std::vector<CValue> values_;     // by position
   std::string text_;
   unsigned depth_ = 0, names_ = 0;
 };

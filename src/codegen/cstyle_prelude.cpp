@@ -45,8 +45,10 @@ DType integer_of_size(size_t bytes, bool with_sign) {
 std::string fill(std::string_view text, std::initializer_list<std::string_view> parts) {
   std::string filled;
   for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '$' && i + 1 < text.size()) filled += parts.begin()[text[++i] - '0'];
-    else filled += text[i];
+    if (text[i] == '$' && i + 1 < text.size())
+      filled += parts.begin()[text[++i] - '0'];
+    else
+      filled += text[i];
   }
   return filled;
 }
@@ -85,7 +87,8 @@ std::string Prelude::stored(DType type) {
 // A vector in memory is aligned as its elements are.
 std::string Prelude::stored_vector(DType type, int64_t lanes) {
   const std::string name = this->type(type, lanes) + "_stored";
-  return define(name, concat("typedef ", this->type(type), " ", name, " __attribute__((vector_size(", size_t(lanes) * item_size(type), "), aligned(", item_size(type), "), may_alias));"));
+  return define(name, concat("typedef ", this->type(type), " ", name, " __attribute__((vector_size(", size_t(lanes) * item_size(type),
+                             "), aligned(", item_size(type), "), may_alias));"));
 }
 
 std::string Prelude::vector_load(DType type, int64_t lanes) {

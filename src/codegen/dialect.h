@@ -25,15 +25,15 @@ enum class Entry : uint8_t {
 
 struct Dialect {
   std::string_view name;
-  std::string_view header;              ///< text that stands above everything
+  std::string_view header;  ///< text that stands above everything
   Entry entry = Entry::chunk;
-  std::string_view kernel = "void";     ///< what stands before a kernel's name
+  std::string_view kernel = "void";           ///< what stands before a kernel's name
   std::string_view helper = "static inline";  ///< … before a helper function
-  std::string_view memory;              ///< qualifier of pointers into buffers, with a blank after it
-  std::string_view launch_index;        ///< the thread's number (grid)
-  std::string_view barrier;             ///< a statement; empty where no threads share memory
-  std::string_view may_alias;           ///< attribute of types in memory: buffers of different types may be one memory
-  bool vectors = false;                 ///< GCC's vector extensions
+  std::string_view memory;                    ///< qualifier of pointers into buffers, with a blank after it
+  std::string_view launch_index;              ///< the thread's number (grid)
+  std::string_view barrier;                   ///< a statement; empty where no threads share memory
+  std::string_view may_alias;                 ///< attribute of types in memory: buffers of different types may be one memory
+  bool vectors = false;                       ///< GCC's vector extensions
   std::span<const Spelling> spellings;
 };
 

@@ -50,7 +50,8 @@ Executions::Executions(const LinearKernel& kernel) : uses_(kernel.code.size()), 
     const bool with_lanes = lanes_of_work(kernel, node) > 1;
     const auto read = [&](const Node* source, bool by_lane) {
       const int32_t from = is_named(source->op) ? kNamed : scopes.find(source);
-      WHIT_ASSERT(from != Scopes::kNone, kernel.name, ": instruction ", position, " (", name(node->op), ") reads a ", name(source->op), " that is not computed before it");
+      WHIT_ASSERT(from != Scopes::kNone, kernel.name, ": instruction ", position, " (", name(node->op), ") reads a ", name(source->op),
+                  " that is not computed before it");
       sources_.push_back(from);
       if (from < 0) return;
       ++uses_[size_t(from)];

@@ -70,7 +70,8 @@ class Backends : public testing::TestWithParam<Backend*> {
     for (size_t k = 0; k < cases.size(); ++k) {
       SCOPED_TRACE(cases[k].title);
       const std::vector<Expectation> expected = cases[k].expected.empty() ? interpreted(cases[k]) : cases[k].expected;
-      const size_t failures = check(expected, run(device(), *programs[k], cases[k])) + check(expected, run(device(), *programs[k], cases[k], 8));
+      const size_t failures =
+          check(expected, run(device(), *programs[k], cases[k])) + check(expected, run(device(), *programs[k], cases[k], 8));
       if (failures > 0) ADD_FAILURE() << programs[k]->source;
     }
   }
@@ -93,16 +94,17 @@ class Backends : public testing::TestWithParam<Backend*> {
         const DType type = got[slot].type;
         const Bits wanted = expected[slot].values[i], value = got[slot].at(i);
         if (!same(type, wanted, value, expected[slot].zeros_may_differ) && ++wrong <= 3)
-          ADD_FAILURE() << expected[slot].title << ": [" << i << "] is " << print_value(type, value) << ", not " << print_value(type, wanted);
+          ADD_FAILURE() << expected[slot].title << ": [" << i << "] is " << print_value(type, value) << ", not "
+                        << print_value(type, wanted);
       }
     return wrong;
   }
 };
 
 TEST_P(Backends, OpsOnScalars) { compare(op_cases(device().target(), 1)); }
-TEST_P(Backends, OpsOnVectors) { 
+TEST_P(Backends, OpsOnVectors) {
   for (const int64_t lanes : {2, 16}) compare(op_cases(device().target(), lanes));
- }
+}
 TEST_P(Backends, Forms) { compare(form_cases()); }
 
 TEST_P(Backends, ResultsDoNotDependOnTheChunks) {

@@ -40,7 +40,8 @@ TEST(CWriter, WritesWhatAPersonWould) {
 }
 
 TEST(CWriter, WritesGrids) {
-  constexpr Dialect dialect = {.name = "test", .entry = Entry::grid, .kernel = "__kernel void", .memory = "__global ", .launch_index = "get_global_id(0)"};
+  constexpr Dialect dialect = {
+      .name = "test", .entry = Entry::grid, .kernel = "__kernel void", .memory = "__global ", .launch_index = "get_global_id(0)"};
   LinearBuilder b("copy");
   const Node* out = b.output(DType::int32, 100);
   const Node* in = b.input(DType::int32, 100);

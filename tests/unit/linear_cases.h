@@ -75,16 +75,48 @@ inline std::vector<Bits> edge_values(DType type) {
   std::vector<Bits> values;
   if (is_float(type)) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
-    for (const double v : {0.0, -0.0, 1.0, -1.0, 0.5, -1.5, 2.75, 127.0, 128.0, -129.0, 255.5, 256.0, 32767.5, 65536.0, 2147483520.0, 2147483647.0, 2147483648.0, -2147483648.0,
-                           -2147483904.0, 4294967040.0, 4294967296.0, 9223371487098961920.0, 9223372036854775808.0, -9223372036854775808.0, 1.8446742974197924e19,
-                           18446744073709551616.0, 1e-40, 5e-324, -1e-38, 3.4e38, -1.7e308, infinity, -infinity, std::nan("")})
+    for (const double v : {0.0,
+                           -0.0,
+                           1.0,
+                           -1.0,
+                           0.5,
+                           -1.5,
+                           2.75,
+                           127.0,
+                           128.0,
+                           -129.0,
+                           255.5,
+                           256.0,
+                           32767.5,
+                           65536.0,
+                           2147483520.0,
+                           2147483647.0,
+                           2147483648.0,
+                           -2147483648.0,
+                           -2147483904.0,
+                           4294967040.0,
+                           4294967296.0,
+                           9223371487098961920.0,
+                           9223372036854775808.0,
+                           -9223372036854775808.0,
+                           1.8446742974197924e19,
+                           18446744073709551616.0,
+                           1e-40,
+                           5e-324,
+                           -1e-38,
+                           3.4e38,
+                           -1.7e308,
+                           infinity,
+                           -infinity,
+                           std::nan("")})
       values.push_back(bits_of_float(type, v));
     return values;
   }
   const int64_t width = int64_t(bit_width(type));
-  for (const int64_t v : {int64_t(0), int64_t(1), int64_t(-1), int64_t(2), int64_t(3), int64_t(-3), int64_t(7), int64_t(100), width - 1, width, width + 1,
-                          std::numeric_limits<int64_t>::min() >> (64 - width), ~(std::numeric_limits<int64_t>::min() >> (64 - width)), int64_t(0x123456789abcdef), int64_t(16777217),
-                          int64_t(9007199254740993), int64_t(-36028797018963969)})
+  for (const int64_t v :
+       {int64_t(0), int64_t(1), int64_t(-1), int64_t(2), int64_t(3), int64_t(-3), int64_t(7), int64_t(100), width - 1, width, width + 1,
+        std::numeric_limits<int64_t>::min() >> (64 - width), ~(std::numeric_limits<int64_t>::min() >> (64 - width)),
+        int64_t(0x123456789abcdef), int64_t(16777217), int64_t(9007199254740993), int64_t(-36028797018963969)})
     values.push_back(bits_of_integer(type, v));
   return values;
 }
@@ -92,7 +124,8 @@ inline std::vector<Bits> edge_values(DType type) {
 /// Values that differ, small enough that sums are exact in every type that is wide enough.
 inline std::vector<Bits> some_values(DType type, size_t count, int64_t seed = 1) {
   std::vector<Bits> values;
-  for (size_t i = 0; i < count; ++i) values.push_back(bits_of_number(type, double((int64_t(i) * 37 + seed * 11) % 23 - 9) * (is_float(type) ? 0.25 : 1)));
+  for (size_t i = 0; i < count; ++i)
+    values.push_back(bits_of_number(type, double((int64_t(i) * 37 + seed * 11) % 23 - 9) * (is_float(type) ? 0.25 : 1)));
   return values;
 }
 
@@ -101,8 +134,9 @@ inline bool op_applies(Op op, DType type) {
   return is_float(type) ? !has(op, integral) : !has(op, floating);
 }
 
-inline constexpr DType kValueTypes[] = {DType::boolean, DType::int8,   DType::uint8,  DType::int16,       DType::uint16,      DType::int32,   DType::uint32,  DType::int64,
-                                        DType::uint64,  DType::float8_e4m3, DType::float8_e5m2, DType::float16, DType::bfloat16, DType::float32, DType::float64};
+inline constexpr DType kValueTypes[] = {DType::boolean,     DType::int8,    DType::uint8,    DType::int16,   DType::uint16,
+                                        DType::int32,       DType::uint32,  DType::int64,    DType::uint64,  DType::float8_e4m3,
+                                        DType::float8_e5m2, DType::float16, DType::bfloat16, DType::float32, DType::float64};
 
 /// Operands so that all pairs of edge values occur.
 struct Operands {
@@ -135,9 +169,12 @@ inline LinearCase ops_case(const std::string& title, DType type, const std::vect
   std::vector<const Node*> outputs;
   for (const OpForm& form : forms) {
     const size_t arity = size_t(info(form.op).arity);
-    Expectation expected{.title = concat(name(form.op), " of ", name(type), " to ", name(form.result)), .values = {}, .zeros_may_differ = form.op == Op::Max || form.op == Op::Min};
+    Expectation expected{.title = concat(name(form.op), " of ", name(type), " to ", name(form.result)),
+                         .values = {},
+                         .zeros_may_differ = form.op == Op::Max || form.op == Op::Min};
     for (size_t i = 0; i < operands.count(); ++i) {
-      const Bits v[3] = {form.op == Op::Where ? operands.condition[i] : operands.values[0][i], operands.values[1][i], operands.values[2][i]};
+      const Bits v[3] = {form.op == Op::Where ? operands.condition[i] : operands.values[0][i], operands.values[1][i],
+                         operands.values[2][i]};
       expected.values.push_back(form.op == Op::Cast      ? convert(type, form.result, v[0])
                                 : form.op == Op::Bitcast ? reinterpret(type, form.result, v[0])
                                                          : evaluate(form.op, type, std::span(v, arity)));
@@ -159,7 +196,8 @@ inline LinearCase ops_case(const std::string& title, DType type, const std::vect
       const Node* from = forms[k].op == Op::Where && operand == 0 ? condition : inputs[operand];
       sources[operand] = range ? b.load(from, at, range, nullptr) : b.load(from, at);
     }
-    const Node* value = b.push(b.graph.make(forms[k].op, Sources(sources, arity), {}, has(forms[k].op, typed) ? forms[k].result : DType::none));
+    const Node* value =
+        b.push(b.graph.make(forms[k].op, Sources(sources, arity), {}, has(forms[k].op, typed) ? forms[k].result : DType::none));
     range ? b.store(outputs[k], at, value, range, nullptr) : b.store(outputs[k], at, value);
   }
   b.end(i);
@@ -175,7 +213,8 @@ inline std::vector<LinearCase> op_cases(const Target& target, int64_t lanes) {
     for (size_t i = 0; i < kOpCount; ++i) {
       const Op op = Op(i);
       const bool supplied = !has(op, lowered) || target.claims.contains(op);
-      if (op_applies(op, type) && supplied && (op != Op::Threefry || type == DType::uint64)) ops.push_back({op, has(op, compares) ? DType::boolean : type});
+      if (op_applies(op, type) && supplied && (op != Op::Threefry || type == DType::uint64))
+        ops.push_back({op, has(op, compares) ? DType::boolean : type});
     }
     for (const DType to : kValueTypes) {
       if (to == type || !target.types.contains(to)) continue;

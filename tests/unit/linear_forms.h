@@ -201,7 +201,8 @@ inline LinearCase in_place_case() {
 }
 
 inline std::vector<LinearCase> form_cases() {
-  std::vector<LinearCase> cases = {elementwise_case(1003), two_outputs_case(), staged_case(33, 21), symbolic_case(), repeated_case(), in_place_case()};
+  std::vector<LinearCase> cases = {elementwise_case(1003), two_outputs_case(), staged_case(33, 21),
+                                   symbolic_case(),        repeated_case(),    in_place_case()};
   for (const DType type : kValueTypes) {
     if (type != DType::boolean) cases.push_back(sum_case(type, 37, 61));
     for (const int64_t lanes : {1, 8, 16}) cases.push_back(gather_case(lanes, type));

@@ -32,13 +32,14 @@ constexpr bool defined() {
 template <class T>
 Run arithmetic_of(Op op) {
   switch (op) {
-#define OP(id, arity, traits, expression, spelling, gradient)                                                         \
-  case Op::id:                                                                                                        \
-    if constexpr (defined<T, Op::id>()) {                                                                             \
-      using A = std::conditional_t<Op::id == Op::Where, bool, T>;                                                     \
-      using Result = std::conditional_t<has(Op::id, compares), bool, T>;                                              \
-      return elementwise<A, T, Result, decltype([]([[maybe_unused]] A a, [[maybe_unused]] T b, [[maybe_unused]] T c) { return expression; })>; \
-    }                                                                                                                 \
+#define OP(id, arity, traits, expression, spelling, gradient)                                                                    \
+  case Op::id:                                                                                                                   \
+    if constexpr (defined<T, Op::id>()) {                                                                                        \
+      using A = std::conditional_t<Op::id == Op::Where, bool, T>;                                                                \
+      using Result = std::conditional_t<has(Op::id, compares), bool, T>;                                                         \
+      return elementwise<A, T, Result,                                                                                           \
+                         decltype([]([[maybe_unused]] A a, [[maybe_unused]] T b, [[maybe_unused]] T c) { return expression; })>; \
+    }                                                                                                                            \
     return nullptr;
 #include "ir/ops.def"
 #undef OP
@@ -63,9 +64,12 @@ void cast(const Instruction& i, Frame& frame) {
   const From* a = frame.at<From>(i.a);
   To* out = frame.at<To>(i.out);
   for (uint32_t lane = 0; lane < i.lanes; ++lane) {
-    if constexpr (std::is_same_v<To, bool>) out[lane] = a[lane] != From(0);
-    else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) out[lane] = saturated<To>(a[lane]);
-    else out[lane] = To(a[lane]);
+    if constexpr (std::is_same_v<To, bool>)
+      out[lane] = a[lane] != From(0);
+    else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>)
+      out[lane] = saturated<To>(a[lane]);
+    else
+      out[lane] = To(a[lane]);
   }
 }
 
@@ -97,9 +101,7 @@ Run arithmetic(Op op, DType type) {
 }
 
 Run casting(DType from, DType to) {
-  return with_type(from, [to]<class From>(From) -> Run {
-    return with_type(to, []<class To>(To) -> Run { return cast<From, To>; });
-  });
+  return with_type(from, [to]<class From>(From) -> Run { return with_type(to, []<class To>(To) -> Run { return cast<From, To>; }); });
 }
 
 Run rounding(DType type) {

@@ -40,11 +40,11 @@ struct Instruction {
 
   Run run = nullptr;
   uint32_t lanes = 1;
-  uint32_t out = kNone;                            ///< the place of the result, or of a loop's counter
-  uint32_t a = kNone, b = kNone, c = kNone;        ///< the places of the operands. Memory: index, gate (or kNone), value to store
-  uint32_t slot = 0;                               ///< of the buffer
-  int32_t jump = 0;                                ///< of loops: where to go on, relative to the next instruction
-  uint32_t position = 0;                           ///< in the linear code, and its op there: for messages
+  uint32_t out = kNone;                      ///< the place of the result, or of a loop's counter
+  uint32_t a = kNone, b = kNone, c = kNone;  ///< the places of the operands. Memory: index, gate (or kNone), value to store
+  uint32_t slot = 0;                         ///< of the buffer
+  int32_t jump = 0;                          ///< of loops: where to go on, relative to the next instruction
+  uint32_t position = 0;                     ///< in the linear code, and its op there: for messages
   Op op = Op::Const;
 };
 

@@ -46,7 +46,8 @@ auto with_format(DType type, Use use) {
 }
 
 [[noreturn]] void out_of_bounds(const Instruction& i, const Frame& frame, int64_t index) {
-  throw InternalError(concat(frame.kernel, ": instruction ", i.position, ", a ", name(i.op), ", reaches element ", index, " of buffer ", i.slot, ", which has ", frame.buffers[i.slot].elements));
+  throw InternalError(concat(frame.kernel, ": instruction ", i.position, ", a ", name(i.op), ", reaches element ", index, " of buffer ",
+                             i.slot, ", which has ", frame.buffers[i.slot].elements));
 }
 
 void check(const Instruction& i, const Frame& frame, int64_t index) {
@@ -86,7 +87,8 @@ void load(const Instruction& i, Frame& frame) {
   using Stored = typename Format::Stored;
   auto* out = frame.at<typename Format::Kept>(i.out);
   if (i.b != Instruction::kNone) std::memset(static_cast<void*>(out), 0, i.lanes * sizeof *out);
-  each_element<Stored, consecutive>(i, frame, [out](uint32_t lane, const std::byte* address) { out[lane] = Format::keep(read<Stored>(address)); });
+  each_element<Stored, consecutive>(i, frame,
+                                    [out](uint32_t lane, const std::byte* address) { out[lane] = Format::keep(read<Stored>(address)); });
 }
 
 template <class Format, bool consecutive>
@@ -122,8 +124,10 @@ Run storing(DType type, bool consecutive) {
 Run bitcasting(DType from, DType to) {
   return with_format(from, [to]<class From>(From) -> Run {
     return with_format(to, []<class To>(To) -> Run {
-      if constexpr (sizeof(typename From::Stored) == sizeof(typename To::Stored)) return bitcast<From, To>;
-      else return nullptr;
+      if constexpr (sizeof(typename From::Stored) == sizeof(typename To::Stored))
+        return bitcast<From, To>;
+      else
+        return nullptr;
     });
   });
 }

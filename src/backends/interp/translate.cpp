@@ -89,7 +89,9 @@ class Translator {
   }
 
   /// The place of the current instruction's value.
-  uint32_t result(DType type, int64_t lanes) { return places_[position_] = allocate(type, executions_.used_with_lanes(position_) ? code_.lanes : lanes); }
+  uint32_t result(DType type, int64_t lanes) {
+    return places_[position_] = allocate(type, executions_.used_with_lanes(position_) ? code_.lanes : lanes);
+  }
 
   void spread(DType type, uint32_t place) { emit(spreading(frame_bytes(type)), code_.lanes).out = place; }
   void finish(DType type, int64_t lanes, uint32_t place) {
@@ -208,7 +210,8 @@ class Translator {
     Instruction& move = emit(moving(bytes), lanes);
     move.a = value;
     move.out = out;
-    for (int64_t half = lanes / 2; half > 0; half /= 2) operate(node->reduce_op(), node->dtype, out, {out, out + uint32_t(size_t(half) * bytes)}, half);
+    for (int64_t half = lanes / 2; half > 0; half /= 2)
+      operate(node->reduce_op(), node->dtype, out, {out, out + uint32_t(size_t(half) * bytes)}, half);
     finish(node->dtype, 1, out);
   }
 

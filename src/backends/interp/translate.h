@@ -16,10 +16,10 @@ struct Code {
 
   std::string name;
   std::vector<Instruction> instructions;
-  std::vector<std::byte> image;      ///< a frame with its constants filled in
-  std::vector<Variable> variables;   ///< in the order of the kernel's
+  std::vector<std::byte> image;     ///< a frame with its constants filled in
+  std::vector<Variable> variables;  ///< in the order of the kernel's
   std::vector<DType> params;
-  uint32_t lanes = 1;                ///< the most of any value
+  uint32_t lanes = 1;  ///< the most of any value
 };
 
 Code translate(const LinearKernel& kernel);

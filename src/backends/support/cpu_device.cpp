@@ -21,7 +21,8 @@ constexpr unsigned kCoresThatSaturate = 6;
 void find_vectors(Target& target) {
 #if defined(__x86_64__)
   __builtin_cpu_init();
-  const bool wide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  const bool wide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+                    __builtin_cpu_supports("avx512vl");
   target.vector_bytes = wide ? 64 : __builtin_cpu_supports("avx2") ? 32 : 16;
   target.vector_registers = wide ? 32 : 16;
   target.fused_multiply_add = __builtin_cpu_supports("fma");
@@ -38,8 +39,12 @@ void find_vectors(Target& target) {
 
 void* CpuDevice::alloc(size_t bytes) { return host_alloc(bytes); }
 void CpuDevice::free(void* memory, size_t) { host_free(memory); }
-void CpuDevice::copy_in(void* memory, size_t offset, const void* host, size_t bytes) { std::memcpy(static_cast<std::byte*>(memory) + offset, host, bytes); }
-void CpuDevice::copy_out(void* host, const void* memory, size_t offset, size_t bytes) { std::memcpy(host, static_cast<const std::byte*>(memory) + offset, bytes); }
+void CpuDevice::copy_in(void* memory, size_t offset, const void* host, size_t bytes) {
+  std::memcpy(static_cast<std::byte*>(memory) + offset, host, bytes);
+}
+void CpuDevice::copy_out(void* host, const void* memory, size_t offset, size_t bytes) {
+  std::memcpy(host, static_cast<const std::byte*>(memory) + offset, bytes);
+}
 
 Target host_target(std::string name) {
   Target target;
@@ -66,7 +71,8 @@ void run_chunks(const LaunchCost& cost, int64_t count, FunctionRef<void(int64_t,
   ThreadPool::shared().run(count, std::max<int64_t>(count / int64_t(chunks), 1), body);
 }
 
-void launch_entry(KernelEntry entry, const LaunchCost& cost, std::span<void* const> buffers, std::span<const size_t> offsets, std::span<const int64_t> variables, int64_t count) {
+void launch_entry(KernelEntry entry, const LaunchCost& cost, std::span<void* const> buffers, std::span<const size_t> offsets,
+                  std::span<const int64_t> variables, int64_t count) {
   WHIT_ASSERT(buffers.size() == offsets.size(), buffers.size(), " buffers and ", offsets.size(), " offsets");
   constexpr size_t kFew = 64;
   void* few[kFew];

@@ -20,7 +20,7 @@ Target host_target(std::string name);
 
 /// How launches of one kernel are dealt out.
 struct LaunchCost {
-  double seconds = 0;   ///< on one thread, estimated
+  double seconds = 0;  ///< on one thread, estimated
   LaunchCost() = default;
   LaunchCost(const LinearKernel& kernel, const Target& target);
 };
@@ -31,6 +31,7 @@ void run_chunks(const LaunchCost& cost, int64_t count, FunctionRef<void(int64_t 
 
 /// A kernel in machine code.
 using KernelEntry = void (*)(void* const* buffers, const int64_t* variables, int64_t begin, int64_t end);
-void launch_entry(KernelEntry entry, const LaunchCost& cost, std::span<void* const> buffers, std::span<const size_t> offsets, std::span<const int64_t> variables, int64_t count);
+void launch_entry(KernelEntry entry, const LaunchCost& cost, std::span<void* const> buffers, std::span<const size_t> offsets,
+                  std::span<const int64_t> variables, int64_t count);
 
 }  // namespace whit

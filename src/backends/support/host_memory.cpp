@@ -17,8 +17,8 @@ namespace {
 
 constexpr size_t kAlignment = 64;
 constexpr size_t kHugePage = size_t(2) << 20;
-constexpr size_t kLargest = size_t(1) << 46;        // more than any machine has; keeps the arithmetic on sizes in range
-constexpr size_t kAlwaysKept = size_t(64) << 20;    // kept for reuse beyond what a repeated loop can want
+constexpr size_t kLargest = size_t(1) << 46;      // more than any machine has; keeps the arithmetic on sizes in range
+constexpr size_t kAlwaysKept = size_t(64) << 20;  // kept for reuse beyond what a repeated loop can want
 
 // Sizes grow in eight steps per doubling, so a block is at most an eighth larger than what it holds.
 struct SizeClass {
