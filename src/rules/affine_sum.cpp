@@ -124,6 +124,27 @@ int64_t AffineSum::common_factor() const {
   return common;
 }
 
+bool AffineSum::is(const Node* node) const {
+  if (count == 0) return node->is_constant() && node->arg(0) == constant;
+  if (constant != 0) {
+    if (node->op != Op::Add || !node->source(1)->is_constant() || node->source(1)->arg(0) != constant) return false;
+    node = node->source(0);
+  }
+  for (size_t i = count; i-- > 0;) {
+    const Node* term = node;
+    if (i > 0) {
+      if (node->op != Op::Add) return false;
+      term = node->source(1);
+      node = node->source(0);
+    }
+    const auto& [expected, factor] = terms[i];
+    if (factor == 0) return false;
+    if (factor == 1 ? term != expected : term->op != (factor == -1 ? Op::Neg : Op::Mul) || term->source(0) != expected) return false;
+    if (factor != 1 && factor != -1 && (!term->source(1)->is_constant() || term->source(1)->arg(0) != factor)) return false;
+  }
+  return true;
+}
+
 const Node* AffineSum::build(Graph& graph) const {
   const Node* sum = nullptr;
   for (size_t i = 0; i < count; ++i) {

@@ -32,8 +32,10 @@ struct AffineSum {
   /// The greatest common divisor of the factors; 0 without terms.
   int64_t common_factor() const;
 
-  /// The sum as a node of this type, in the order of the terms.
+  /// The sum as a node, in the order of the terms.
   const Node* build(Graph& graph) const;
+  /// Whether that is what `build` would give: tells so without looking anything up.
+  bool is(const Node* node) const;
 };
 
 /// Division that rounds down, and its remainder, which is never negative for a positive divisor.

@@ -17,8 +17,9 @@ bool difference(const Node* a, const Node* b, AffineSum& result) {
   return true;
 }
 
-// `sum < bound` as a node: what is added stands on the left, what is subtracted on the right, the constant on the right.
-const Node* build_less(Graph& graph, const AffineSum& sum, int64_t bound) {
+// `sum < bound` as a node: what is added stands on the left, what is subtracted on the right, the constant on the right. Null if that
+// is the node there is.
+const Node* build_less(Graph& graph, const Node* present, const AffineSum& sum, int64_t bound) {
   AffineSum left, right;
   for (size_t i = 0; i < sum.count; ++i) {
     const auto& [node, factor] = sum.terms[i];
@@ -27,6 +28,7 @@ const Node* build_less(Graph& graph, const AffineSum& sum, int64_t bound) {
   }
   if (left.count) right.constant = bound;
   else left.constant = -bound;
+  if (left.is(present->source(0)) && right.is(present->source(1))) return nullptr;
   return graph.less(left.build(graph), right.build(graph));
 }
 
@@ -68,7 +70,7 @@ const Node* canonical_sum(const Match& match, Graph& graph) {
   AffineSum sum;
   if (!sum.add(match.root, 1)) return nullptr;
   sum.normalise();
-  if (!sum.recombine()) return nullptr;
+  if (!sum.recombine() || sum.is(match.root)) return nullptr;
   return sum.build(graph);
 }
 
@@ -107,7 +109,7 @@ const Node* less(const Match& match, Graph& graph) {
     const int64_t common = sum.common_factor();
     if (!again && common > 1) again = drop_minor_terms(sum, common, bound);
   }
-  return can_negate(bound) ? build_less(graph, sum, bound) : nullptr;
+  return can_negate(bound) ? build_less(graph, match.root, sum, bound) : nullptr;
 }
 
 const Node* not_equal(const Match& match, Graph& graph) {
@@ -127,6 +129,7 @@ const Node* not_equal(const Match& match, Graph& graph) {
   }
   if (!can_negate(sum.constant)) return nullptr;
   right.constant = -(sum.constant / divisor);
+  if (left.is(match.root->source(0)) && right.is(match.root->source(1))) return nullptr;
   return graph.make(Op::NotEqual, {left.build(graph), right.build(graph)});
 }
 

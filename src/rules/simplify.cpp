@@ -17,16 +17,24 @@ const Node* simplify_kernel(Graph& graph, const Node* root) { return rewrite(gra
 std::vector<const Node*> simplify_tensor(Graph& graph, Sources roots) { return rewrite(graph, roots, tensor_rules()); }
 
 RewriteBenchmark rewrite_benchmark() {
-  constexpr size_t kExpressions = 100'000;
-  Graph graph;
-  Random random(1);
-  std::vector<const Node*> roots;
-  for (size_t i = 0; i < kExpressions; ++i) roots.push_back(index_rewrites::random_index(random, graph, 12));
-  const auto start = std::chrono::steady_clock::now();
-  Rewriter rewriter(graph, simplify_rules());
-  rewriter(roots);
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-  return {kExpressions, rewriter.counts().visits, rewriter.counts().rewrites, taken.count()};
+  // As many to a graph as a large kernel has.
+  constexpr size_t kGraphs = 100, kExpressions = 1000;
+  RewriteBenchmark result{};
+  for (size_t part = 0; part < kGraphs; ++part) {
+    Graph graph;
+    Random random(part);
+    std::vector<const Node*> roots;
+    for (size_t i = 0; i < kExpressions; ++i) roots.push_back(index_rewrites::random_index(random, graph, 12));
+    const auto start = std::chrono::steady_clock::now();
+    Rewriter rewriter(graph, simplify_rules());
+    rewriter(roots);
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+    result.expressions += kExpressions;
+    result.visits += rewriter.counts().visits;
+    result.rewrites += rewriter.counts().rewrites;
+    result.seconds += taken.count();
+  }
+  return result;
 }
 
 }  // namespace whit
