@@ -46,9 +46,10 @@ constexpr int64_t kTwoThirds32 = 0x3f2aaaab;
 
 // log(1 + f) = f + f²·p(f), relative error 2^-27.6. Remez, rounded as in decompose_exp.cpp.
 constexpr double kLog32[] = {-0.5, 0x1.555506p-2, -0x1.fffeep-3, 0x1.99d086p-3, -0x1.55a126p-3, 0x1.1ecfdcp-3, -0x1.f2a814p-4, 0x1.1e8f7cp-3, -0x1.0903a2p-3};
-// log2(1 + f) = f·log2 e + f²·p(f), 2^-25.9, which is next to what the rounding of log2 e alone costs. Remez, then the best of the coefficients nearby.
-constexpr double kLog2_32[] = {-0x1.715476p-1, 0x1.ec7044p-2, -0x1.7153fp-2,  0x1.27a37cp-2, -0x1.ece4d8p-3,
-                               0x1.9d124ap-3,  -0x1.66f326p-3, 0x1.a046cep-3, -0x1.80b23ap-3};
+// log2(1 + f) = f·log2 e + f²·p(f), 2^-27.5: the coefficients of the above times log2 e, then the best of those nearby. log2 e is in two
+// parts, of which f·1.5 is exact, since the exponent may cancel half of the logarithm.
+constexpr double kLog2_32[] = {-0x1.d57136p-5, -0x1.715476p-1, 0x1.ec702ap-2,  -0x1.7153bep-2, 0x1.279ebp-2,
+                               -0x1.ecdd94p-3, 0x1.9dc3b6p-3,  -0x1.67abd6p-3, 0x1.9d6728p-3,  -0x1.7e51e4p-3};
 
 Value log32(const Value& x) {
   const auto [e, f] = split(x, kFloat32, kTwoThirds32);
@@ -57,7 +58,7 @@ Value log32(const Value& x) {
 
 Value log2_32(const Value& x) {
   const auto [e, f] = split(x, kFloat32, kTwoThirds32);
-  return multiply_add(f, 0x1.715476p+0, f * f * polynomial(f, kLog2_32)) + e;
+  return multiply_add(f, 1.5, f * polynomial(f, kLog2_32)) + e;
 }
 
 // ---- float64: a series in s = f/(2 + f), |s| ≤ 0.172 --------------------------------------------------------------------------------
