@@ -143,17 +143,20 @@ class Chooser {
       const std::vector<Access> accesses = accesses_below(Sources(&value, 1));
       const double operations = 1 + operations_below(Sources(&value, 1));
       for (const Node* range : fold->sources().subspan(1)) {
-        if (fixed_size(range) < 2 * lanes || !shared_folds_are_scalar(range)) continue;
+        if (fixed_size(range) < 2 * lanes || meets_vector(range)) continue;
         if (vector_cost(range, lanes, accesses, operations) < 0.7 * (operations + double(accesses.size()))) return range;
       }
     }
     return nullptr;
   }
 
-  bool shared_folds_are_scalar(const Node* range) {
-    for (const Node* fold : folds_of(axes_.sink))
-      if (std::ranges::find(fold->sources().subspan(1), range) != fold->sources().end() && in_lanes(fold)) return false;
-    return true;
+  // A value has the lanes of one axis: true if something depends on this range and on one that is a vector already.
+  bool meets_vector(const Node* range) const {
+    uint64_t vectors = 0;
+    const std::vector<const Node*> nodes = topological_order(Sources(&axes_.sink, 1));
+    for (const Node* node : nodes)
+      if (node->op == Op::Range && node->axis_kind() == AxisKind::vector) vectors |= uint64_t(1) << node->range_number();
+    return std::ranges::any_of(nodes, [&](const Node* node) { return depends_on(node, range) && (node->open & vectors); });
   }
 
   bool is_only_loop(const Node* range) const {

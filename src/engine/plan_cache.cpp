@@ -67,6 +67,7 @@ void compile_kernels(CompiledPlan& compiled) {
   ThreadPool::shared().run(int64_t(missing.size()), 1, [&](int64_t begin, int64_t end) {
     for (int64_t k = begin; k < end; ++k) {
       const size_t i = missing[size_t(k)];
+      if (debug_level() >= 5) std::fprintf(stderr, "kernel\n%s\n", print(Sources(&plan.kernels[i], 1)).c_str());
       LowerOptions options{optimize, debug_level() >= 3 ? &why[size_t(k)] : nullptr};
       linear[size_t(k)] = lower_kernel(plan.kernels[i], device(plan.kernel_devices[i]).target(), kernel_name(plan.kernels[i], first_number + size_t(k)), options);
     }
@@ -83,13 +84,15 @@ void compile_kernels(CompiledPlan& compiled) {
         group.push_back(&linear[k]);
         members.push_back(k);
       }
+    if (debug_level() >= 3)
+      for (const size_t k : members) std::fprintf(stderr, "schedule %s\n%s", linear[k].name.c_str(), why[k].c_str());
+    if (debug_level() >= 5)
+      for (const LinearKernel* kernel : group) std::fprintf(stderr, "%s\n", to_string(*kernel).c_str());
     const auto programs = device(id).compile(group);
     for (size_t k = 0; k < members.size(); ++k) {
       const LinearKernel& kernel = linear[members[k]];
       const int64_t count = kernel.parallel ? kernel.parallel->source(0)->arg(0) : 1;
       compiled.kernels[missing[members[k]]] = {programs[k], kernel.name, count, kernel.flops, kernel.bytes};
-      if (debug_level() >= 3) std::fprintf(stderr, "schedule %s\n%s", kernel.name.c_str(), why[members[k]].c_str());
-      if (debug_level() >= 5) std::fprintf(stderr, "%s\n%s\n", print(Sources(&plan.kernels[missing[members[k]]], 1)).c_str(), to_string(kernel).c_str());
       if (debug_level() >= 4) std::fprintf(stderr, "%s\n", programs[k]->source.c_str());
     }
   }

@@ -52,6 +52,16 @@ bool Lowering::expand(const Key& key, const Node* root, std::vector<Key>& source
     if (shared.node == node && shared.place == place && node != root) return done_.emplace(key, shared.value), false;
   if (node != root)
     if (const auto found = storage_.find(node); found != storage_.end()) return done_.emplace(key, read(found->second, node, place)), false;
+  // A reshape keeps the row-major order, so what is stored below it is read by the reshaped index directly: nothing to divide.
+  const Node* below = node;
+  while (below->op == Op::Reshape && below->sources().size() == 1) below = below->source(0);
+  if (below != node && below != root) {
+    const auto found = storage_.find(below);
+    if (found != storage_.end() || below->op == Op::Param) {
+      if (std::ranges::find(reads_, below) == reads_.end()) reads_.push_back(below);
+      return done_.emplace(key, load(found == storage_.end() ? below : found->second, node->shape(), place)), false;
+    }
+  }
   if (node->op == Op::Param) return done_.emplace(key, read(node, node, place)), false;
   if (node->op == Op::Iota) return done_.emplace(key, key.tuple->source(0)), false;
   if (node->op == Op::Bind) return done_.emplace(key, node->source(0)), false;
@@ -67,7 +77,11 @@ bool Lowering::expand(const Key& key, const Node* root, std::vector<Key>& source
 
 const Node* Lowering::read(const Node* param, const Node* node, Place place) {
   if (std::ranges::find(reads_, node) == reads_.end()) reads_.push_back(node);
-  const Node* index = flat_index(graph_, node->shape(), place.tuple);
+  return load(param, node->shape(), place);
+}
+
+const Node* Lowering::load(const Node* param, ShapeView shape, Place place) {
+  const Node* index = flat_index(graph_, shape, place.tuple);
   // A gate keeps the load inside the storage; where intervals show that it is, what stands around it needs only a Where.
   if (place.gate && (index->minimum < 0 || index->maximum >= param->arg(1))) return graph_.make(Op::Load, {param, index, place.gate});
   return graph_.make(Op::Load, {param, index});

@@ -34,6 +34,7 @@ class Lowering {
 
   const Node* combine(const Key& key, Sources values, const Node* valid);
   const Node* read(const Node* param, const Node* node, Place place);
+  const Node* load(const Node* param, ShapeView shape, Place place);
   bool expand(const Key& key, const Node* root, std::vector<Key>& sources, const Node*& valid);
   const Node* accumulate(const Key& key, const Node* value);
 
