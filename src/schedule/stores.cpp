@@ -33,13 +33,14 @@ struct Root {
   std::vector<Use> readers;
 };
 
-// How often a value is computed by a loop nest that reads it there: the loops down to the innermost one its place depends on.
-double evaluations(const Use& use) {
+// How often a value of `count` elements is computed by a loop nest that reads it there: the loops down to the innermost one its place
+// depends on. Padding makes a nest look longer than the work it does: behind a gate, no more than twice the elements count once.
+double evaluations(const Use& use, double elements) {
   const uint64_t open = use.place.tuple->open | (use.place.gate ? use.place.gate->open : 0);
   const size_t depth = size_t(64 - std::countl_zero(open));
   double count = 1;
   for (size_t i = 0; i < depth && i < use.nest->sources().size(); ++i) count *= double(use.nest->source(i)->source(0)->maximum);
-  return count;
+  return use.place.gate && count < 2 * elements ? std::min(count, elements) : count;
 }
 
 class Chooser {
@@ -157,7 +158,7 @@ class Chooser {
     const Estimate& own = fact(node).estimate;
     const double count = double(element_count(node->shape()));
     double evaluated = 0;
-    for (const Use& use : uses) evaluated += evaluations(use);
+    for (const Use& use : uses) evaluated += evaluations(use, count);
     const size_t roots = count_roots(uses);
     if (evaluated <= count && roots == 1) return false;
     const double anew = std::max(0.0, evaluated - count) * own.flops / target.flops_per_second + double(roots - 1) * own.leaf_bytes / target.bytes_per_second;
@@ -169,12 +170,12 @@ class Chooser {
     const double inner = double(element_count(node->source(0)->shape()));
     const double work = inner * (1 + fact(node->source(0)).estimate.flops) / target.flops_per_second;
     double evaluated = 0;
-    for (const Use& use : uses) evaluated += evaluations(use);
+    for (const Use& use : uses) evaluated += evaluations(use, count);
     const size_t roots = count_roots(uses);
     double anew = std::max(0.0, evaluated / count - 1) * work;
     // Loops inside the rows of the reduction cannot be spread over threads before it is done: with few rows, work is serial.
     const Use& use = uses.front();
-    const double rows = evaluations(use);
+    const double rows = evaluations(use, count);
     const Root& root = roots_[use.root];
     if (rows < kNominalThreads && rows < double(element_count(root.node->shape()))) anew += work * (1 / rows - 1 / kNominalThreads) * kNominalThreads;
     return anew > store_seconds(node, roots, target);
