@@ -79,9 +79,11 @@ class Grouping {
     if (group.size() >= kMaxStores || stores_[group[0]].nest != store.nest || stores_[group[0]].place != store.place) return false;
     if (stores_[group[0]].node->device != store.node->device) return false;
     bool related = false;
+    double operations = store.operations;
     std::vector<const Node*> buffers = inputs_[i];
     for (const size_t member : group) {
       if (!is_plain(stores_[member])) return false;
+      operations += stores_[member].operations;
       for (const auto& [reader, place] : stores_[member].readers) {
         if (reader != i) continue;
         if (place != stores_[member].place) return false;
@@ -92,7 +94,7 @@ class Grouping {
         if (std::ranges::find(buffers, input) == buffers.end()) buffers.push_back(input);
       }
     }
-    if (!related || buffers.size() + group.size() + 1 > max_buffers_) return false;
+    if (!related || operations > kMaxOperations || buffers.size() + group.size() + 1 > max_buffers_) return false;
     // A need that itself needs the group would have to run both before and after it.
     return std::ranges::none_of(reads_[i], [&](size_t read) { return group_of_[read] != g && needs(read, g); });
   }

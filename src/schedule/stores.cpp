@@ -10,8 +10,6 @@ namespace whit {
 
 namespace {
 
-// A kernel past this many operations is cut: compile time grows faster than linearly with it, and gains nothing.
-constexpr int kMaxOps = 400;
 // Ranges are numbered within 64 bits; scheduling needs some numbers for itself.
 constexpr size_t kMaxNest = 20, kMaxFolds = 10;
 // Decisions must not depend on the machine's thread count; a kernel with fewer independent rows than this counts as partly serial.
@@ -58,7 +56,7 @@ class Chooser {
     for (size_t i = order_.size(); i-- > 0;) visit(order_[i]);
     std::vector<StoredTensor> stores;
     for (const Root& root : roots_) {
-      stores.push_back({root.node, root.place, root.nest, {}});
+      stores.push_back({root.node, root.place, root.nest, {}, root.ops});
       for (const Use& use : root.readers) stores.back().readers.emplace_back(roots_.size() - 1 - use.root, use.place);
     }
     std::ranges::reverse(stores);
@@ -136,7 +134,7 @@ class Chooser {
     const Target& target = target_(node->device);
     for (const Use& use : uses) {
       const Root& root = roots_[use.root];
-      if (root.ops + op_cost(node->op) > kMaxOps || use.nest->sources().size() > kMaxNest || root.folds >= kMaxFolds) return true;
+      if (root.ops + op_cost(node->op) > kMaxOperations || use.nest->sources().size() > kMaxNest || root.folds >= kMaxFolds) return true;
       if (root.leaves + root.pending + node->sources().size() > target.max_buffers) return true;
     }
     return node->op == Op::Reduce ? reduce_worth_storing(node, uses, target) : elementwise_worth_storing(node, uses, target);

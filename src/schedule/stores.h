@@ -13,6 +13,9 @@
 
 namespace whit {
 
+/// A kernel past this many operations is cut: compile time grows faster than linearly with it, and gains nothing.
+inline constexpr double kMaxOperations = 400;
+
 /// A stored tensor: the kernel that computes it runs these loops, outermost first.
 struct StoredTensor {
   const Node* node;
@@ -20,6 +23,7 @@ struct StoredTensor {
   const Node* nest;     ///< Sink of the ranges
   /// Which stored tensors (by their place in the list) read this one, and where.
   std::vector<std::pair<size_t, Place>> readers;
+  double operations = 0;  ///< of its kernel, per element
 };
 
 /// The stored tensors of a request, each after those it is computed from.

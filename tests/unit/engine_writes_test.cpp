@@ -1,0 +1,131 @@
+// Writes in place: a value made before a write keeps the old version, whatever is computed when.
+#include <gtest/gtest.h>
+#include <whit/whit.h>
+
+#include "engine/handle.h"
+
+namespace whit {
+namespace {
+
+using Floats = std::vector<float>;
+Floats values(const Tensor& tensor) { return tensor.to_vector<float>(); }
+Tensor numbers(std::initializer_list<float> list) { return Tensor(std::vector<float>(list)).realize(); }
+
+TEST(Writes, AReaderMadeBeforeSeesTheOldVersion) {
+  Tensor x = numbers({1, 2, 3});
+  const Tensor before = x * 2.0;
+  x.assign(x + 10.0);
+  EXPECT_EQ(values(x), (Floats{11, 12, 13}));
+  EXPECT_EQ(values(before), (Floats{2, 4, 6}));
+}
+
+TEST(Writes, AReaderMadeBeforeMayBeReadFirst) {
+  Tensor x = numbers({1, 2, 3});
+  const Tensor before = x * 2.0;
+  x.assign(x + 10.0);
+  EXPECT_EQ(values(before), (Floats{2, 4, 6}));
+  EXPECT_EQ(values(x), (Floats{11, 12, 13}));
+}
+
+TEST(Writes, AViewMadeBeforeKeepsTheOldValues) {
+  Tensor x = numbers({1, 2, 3, 4});
+  const Tensor view = x.reshape({2, 2}).permute({1, 0});
+  x.assign(x * 0.0);
+  EXPECT_EQ(values(x), (Floats{0, 0, 0, 0}));
+  EXPECT_EQ(values(view), (Floats{1, 3, 2, 4}));
+}
+
+TEST(Writes, OneTensorMayReadBothVersions) {
+  Tensor x = numbers({1, 2, 3});
+  const Tensor old = x + 0.5;
+  x.assign(x * 2.0);
+  const Tensor both = old + x;
+  EXPECT_EQ(values(both), (Floats{3.5, 6.5, 9.5}));
+  EXPECT_EQ(values(x), (Floats{2, 4, 6}));
+}
+
+TEST(Writes, TwoTensorsSwap) {
+  Tensor a = numbers({1, 2}), b = numbers({3, 4});
+  const Tensor kept = a + 0.0;
+  a.assign(b + 0.0);
+  b.assign(kept);
+  EXPECT_EQ(values(a), (Floats{3, 4}));
+  EXPECT_EQ(values(b), (Floats{1, 2}));
+}
+
+TEST(Writes, AValueMayReadItsTargetElsewhere) {
+  Tensor x = Tensor::arange(9).cast(DType::float32).reshape({3, 3}).contiguous().realize();
+  x.assign(x.permute({1, 0}));
+  EXPECT_EQ(values(x), (Floats{0, 3, 6, 1, 4, 7, 2, 5, 8}));
+  x.assign(x.flip({0}) + x);
+  EXPECT_EQ(values(x), (Floats{2, 8, 14, 2, 8, 14, 2, 8, 14}));
+}
+
+TEST(Writes, SeveralInARow) {
+  Tensor x = numbers({1});
+  for (int i = 0; i < 5; ++i) x.assign(x * 2.0);
+  EXPECT_EQ(values(x), (Floats{32}));
+  for (int i = 0; i < 5; ++i) x.assign(x + 1.0).realize();
+  EXPECT_EQ(values(x), (Floats{37}));
+}
+
+TEST(Writes, ThroughAViewTheyReachTheBase) {
+  Tensor x = Tensor::zeros({2, 3}).contiguous().realize();
+  x[1].assign(Tensor({1.0f, 2.0f, 3.0f}));
+  EXPECT_EQ(values(x), (Floats{0, 0, 0, 1, 2, 3}));
+  x[0] = 7.0;
+  EXPECT_EQ(values(x), (Floats{7, 7, 7, 1, 2, 3}));
+}
+
+TEST(Writes, AnAliasOfTheSameHandleSeesThemACloneDoesNot) {
+  Tensor x = numbers({1, 2});
+  const Tensor alias = x, clone = x.clone();
+  x.assign(x + 1.0).realize();
+  EXPECT_EQ(values(alias), (Floats{2, 3}));
+  EXPECT_EQ(values(clone), (Floats{1, 2}));
+}
+
+TEST(Writes, EqualExpressionsShareUntilOneIsWritten) {
+  const Tensor base = numbers({1, 2});
+  Tensor a = base * 3.0, b = base * 3.0;
+  a.realize();
+  b.realize();
+  a.assign(a + 1.0).realize();
+  EXPECT_EQ(values(a), (Floats{4, 7}));
+  EXPECT_EQ(values(b), (Floats{3, 6}));
+}
+
+TEST(Writes, LossAfterTheStepIsThatOfTheOldWeights) {
+  Tensor w = numbers({2}).requires_grad_();
+  Tensor loss = (w * w).sum();
+  loss.backward();
+  const int64_t before = counters().kernels;
+  w.assign(w.detach() - w.grad() * 0.25);
+  w.realize();
+  EXPECT_EQ(loss.item<float>(), 4.0f);
+  EXPECT_EQ(values(w), (Floats{1}));
+  EXPECT_LE(counters().kernels - before, 3) << "the loss is computed once, with the step";
+}
+
+TEST(Writes, WriteInPlaceWhenNothingElseHoldsTheStorage) {
+  Tensor x = Tensor::zeros({1 << 20}).contiguous().realize();
+  const int64_t bytes = counters().bytes_in_use;
+  for (int i = 0; i < 3; ++i) x.assign(x + 1.0).realize();
+  EXPECT_EQ(counters().bytes_in_use, bytes);
+  EXPECT_EQ(x.sum().item<float>(), 3.0f * (1 << 20));
+}
+
+TEST(Lifetime, ALoopOf100000StepsHoldsConstantMemory) {
+  Tensor x = numbers({0});
+  x.assign(x + 1.0).realize();
+  const size_t nodes = TensorGraph::shared().size();
+  const int64_t bytes = counters().bytes_in_use, plans = counters().plans_built;
+  for (int i = 0; i < 100000; ++i) x.assign(x + 1.0).realize();
+  EXPECT_EQ(TensorGraph::shared().size(), nodes);
+  EXPECT_EQ(counters().bytes_in_use, bytes);
+  EXPECT_LE(counters().plans_built - plans, 1);
+  EXPECT_EQ(x.item<float>(), 100001.0f);
+}
+
+}  // namespace
+}  // namespace whit
