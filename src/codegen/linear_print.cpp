@@ -27,10 +27,13 @@ class Writer {
       out_ += concat(slot ? ", " : "", "param", slot, ": ", name(param.type), param.read ? " read" : "", param.written ? " written" : "");
     }
     for (size_t i = 0; i < kernel_.variables.size(); ++i)
-      out_ += concat(i || !kernel_.params.empty() ? ", " : "", print_expression(kernel_.variables[i]), ": ", name(kernel_.variables[i]->dtype));
+      out_ +=
+          concat(i || !kernel_.params.empty() ? ", " : "", print_expression(kernel_.variables[i]), ": ", name(kernel_.variables[i]->dtype));
     out_ += concat(") index ", name(kernel_.index_type));
-    if (kernel_.parallel) out_ += concat(", parallel ", print_expression(kernel_.parallel), " < ", print_expression(kernel_.parallel->source(0)));
-    for (const Node* range : kernel_.vector_ranges) out_ += concat(", vector ", print_expression(range), " x", print_expression(range->source(0)));
+    if (kernel_.parallel)
+      out_ += concat(", parallel ", print_expression(kernel_.parallel), " < ", print_expression(kernel_.parallel->source(0)));
+    for (const Node* range : kernel_.vector_ranges)
+      out_ += concat(", vector ", print_expression(range), " x", print_expression(range->source(0)));
     out_ += '\n';
   }
 

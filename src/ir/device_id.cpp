@@ -24,7 +24,8 @@ DeviceId device_id(std::string_view name) {
   const std::lock_guard lock(all.mutex);
   for (size_t i = 0; i < all.names.size(); ++i)
     if (all.names[i] == name) return DeviceId(i);
-  if (all.names.size() > size_t(std::numeric_limits<DeviceId>::max())) fail(ErrorKind::Device, "too many devices: no number is left for ", name);
+  if (all.names.size() > size_t(std::numeric_limits<DeviceId>::max()))
+    fail(ErrorKind::Device, "too many devices: no number is left for ", name);
   all.names.emplace_back(name);
   return DeviceId(all.names.size() - 1);
 }

@@ -42,7 +42,10 @@ DType promote(DType a, DType b) {
 
 DType promote(std::span<const DType> types) {
   // Floats decide alone where there are any, and among them the widest.
-  const auto is_decisive = [&](DType type) { return std::ranges::none_of(types, [&](DType other) { return is_float(other) && (!is_float(type) || item_size(other) > item_size(type)); }); };
+  const auto is_decisive = [&](DType type) {
+    return std::ranges::none_of(types,
+                                [&](DType other) { return is_float(other) && (!is_float(type) || item_size(other) > item_size(type)); });
+  };
   DType result = DType::none;
   for (const DType type : types)
     if (is_decisive(type)) result = promote(result, type);

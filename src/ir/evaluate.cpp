@@ -16,7 +16,8 @@ T apply(Op op, T a, T b, T c) {
   (void)b, (void)c;
   switch (op) {
 #define OP(id, arity, traits, meaning, spelling, gradient) \
-  case Op::id: return meaning;
+  case Op::id:                                             \
+    return meaning;
 #include "ir/ops.def"
 #undef OP
   }
@@ -39,7 +40,8 @@ Bits apply_float(Op op, DType type, const Bits* v) {
 }  // namespace
 
 Bits evaluate(Op op, DType type, std::span<const Bits> operands) {
-  WHIT_ASSERT(has(op, alu) && !has(op, typed) && operands.size() <= 3 && (is_float(type) || !has(op, floating)), name(op), " of ", name(type));
+  WHIT_ASSERT(has(op, alu) && !has(op, typed) && operands.size() <= 3 && (is_float(type) || !has(op, floating)), name(op), " of ",
+              name(type));
   Bits v[3] = {0, 0, 0};
   for (size_t i = 0; i < operands.size(); ++i) v[i] = operands[i];
   switch (type) {

@@ -61,7 +61,8 @@ std::string count_error(const Draft& d) {
   const Counts counts = counts_of(d.op);
   const auto outside = [](size_t count, int least, int most) { return count < size_t(least) || (most >= 0 && count > size_t(most)); };
   if (outside(d.sources.size(), counts.least_sources, counts.most_sources)) return sources_text(d);
-  if (outside(d.args.size(), counts.least_args, counts.most_args) || d.args.size() > kArgLimit) return concat(name(d.op), " has ", d.args.size(), " args");
+  if (outside(d.args.size(), counts.least_args, counts.most_args) || d.args.size() > kArgLimit)
+    return concat(name(d.op), " has ", d.args.size(), " args");
   return right();
 }
 
@@ -95,7 +96,8 @@ bool is_shape(const Draft& d, Args sizes) {
 
 bool are_distinct_axes(Args axes, size_t rank) {
   for (size_t i = 0; i < axes.size(); ++i)
-    if (axes[i] < 0 || uint64_t(axes[i]) >= rank || std::ranges::find(axes.first(i), axes[i]) != axes.begin() + std::ptrdiff_t(i)) return false;
+    if (axes[i] < 0 || uint64_t(axes[i]) >= rank || std::ranges::find(axes.first(i), axes[i]) != axes.begin() + std::ptrdiff_t(i))
+      return false;
   return true;
 }
 
@@ -109,11 +111,13 @@ std::string elementwise_error(const Draft& d) {
     if (source->rank > widest->rank) widest = source;
   for (size_t i = 0; i < d.sources.size(); ++i) {
     const Node* source = d.sources[i];
-    if (source->rank && source != widest && !std::ranges::equal(source->shape(), widest->shape())) return concat(name(d.op), " of ", to_string(widest->shape()), " and ", to_string(source->shape()));
+    if (source->rank && source != widest && !std::ranges::equal(source->shape(), widest->shape()))
+      return concat(name(d.op), " of ", to_string(widest->shape()), " and ", to_string(source->shape()));
     if (i >= first && source->dtype != type) return concat(name(d.op), " of ", name(type), " and ", name(source->dtype));
   }
   if (first && d.sources[0]->dtype != DType::boolean) return "Where chooses by a bool";
-  if (type == DType::none || (has(d.op, floating) && !is_float(type)) || (has(d.op, integral) && is_float(type))) return concat(name(d.op), " of ", name(type));
+  if (type == DType::none || (has(d.op, floating) && !is_float(type)) || (has(d.op, integral) && is_float(type)))
+    return concat(name(d.op), " of ", name(type));
   if (d.op == Op::Threefry && type != DType::uint64) return "Threefry is of uint64";
   if (has(d.op, typed)) {
     if (d.dtype == DType::none) return concat(name(d.op), " needs a dtype");
@@ -179,7 +183,8 @@ std::string movement_error(const Draft& d) {
   if (d.sources[0]->dtype == DType::none) return concat(name(d.op), " of something without a value");
   switch (d.op) {
     case Op::Reshape: return reshape_error(d, shape);
-    case Op::Permute: return d.args.size() == shape.size() && are_distinct_axes(d.args, shape.size()) ? right() : "Permute needs every axis once";
+    case Op::Permute:
+      return d.args.size() == shape.size() && are_distinct_axes(d.args, shape.size()) ? right() : "Permute needs every axis once";
     case Op::Expand: return expand_error(d, shape);
     case Op::Pad:
     case Op::Shrink: return pairs_error(d, shape);
@@ -197,13 +202,17 @@ std::string leaf_error(const Draft& d) {
   if (d.op == Op::Bind) {
     const Node* variable = d.sources[0];
     if (variable->op != Op::Variable) return concat("Bind of a ", name(variable->op));
-    return is_float(variable->dtype) || (variable->minimum <= d.args[0] && d.args[0] <= variable->maximum) ? right() : "Bind of a value out of bounds";
+    return is_float(variable->dtype) || (variable->minimum <= d.args[0] && d.args[0] <= variable->maximum)
+               ? right()
+               : "Bind of a value out of bounds";
   }
   if (d.dtype == DType::none) return concat(name(d.op), " needs a dtype");
   if (d.op == Op::Const) return right();
   if (d.op == Op::Variable) {
     const Interval all = is_float(d.dtype) ? interval_of(DType::int64) : interval_of(d.dtype);
-    return d.args[0] >= 0 && all.minimum <= d.args[1] && d.args[1] <= d.args[2] && d.args[2] <= all.maximum ? right() : concat("Variable of ", name(d.dtype), " in ", d.args[1], " to ", d.args[2]);
+    return d.args[0] >= 0 && all.minimum <= d.args[1] && d.args[1] <= d.args[2] && d.args[2] <= all.maximum
+               ? right()
+               : concat("Variable of ", name(d.dtype), " in ", d.args[1], " to ", d.args[2]);
   }
   if (d.args[1] < 0 || d.args[1] > kElementLimit) return concat(name(d.op), " of ", d.args[1], " elements");
   return d.args[2] == DeviceId(d.args[2]) && d.args[2] >= kNoDevice ? right() : concat(name(d.op), " on no device");
@@ -211,9 +220,14 @@ std::string leaf_error(const Draft& d) {
 
 std::string fold_error(const Draft& d) {
   const DType type = d.sources[0]->dtype;
-  if (d.args[0] < 0 || uint64_t(d.args[0]) >= kOpCount || !kFolds.contains(Op(d.args[0]))) return concat(name(d.op), " by an op that does not fold");
-  if (type == DType::none || (has(Op(d.args[0]), integral) && is_float(type))) return concat(name(d.op), " by ", name(Op(d.args[0])), " of ", name(type));
-  if (d.op == Op::Reduce) return are_distinct_axes(d.args.subspan(1), d.sources[0]->rank) ? right() : concat("Reduce of ", to_string(d.sources[0]->shape()), " over axes that are not there");
+  if (d.args[0] < 0 || uint64_t(d.args[0]) >= kOpCount || !kFolds.contains(Op(d.args[0])))
+    return concat(name(d.op), " by an op that does not fold");
+  if (type == DType::none || (has(Op(d.args[0]), integral) && is_float(type)))
+    return concat(name(d.op), " by ", name(Op(d.args[0])), " of ", name(type));
+  if (d.op == Op::Reduce)
+    return are_distinct_axes(d.args.subspan(1), d.sources[0]->rank)
+               ? right()
+               : concat("Reduce of ", to_string(d.sources[0]->shape()), " over axes that are not there");
   return std::ranges::all_of(d.sources.subspan(1), is_scalar_integer) ? right() : concat(name(d.op), " over something that is not a range");
 }
 
@@ -221,7 +235,8 @@ std::string structure_error(const Draft& d) {
   if (d.op == Op::Sink) return right();
   for (const Node* source : d.sources)
     if (source->dtype == DType::none) return concat(name(d.op), " of something without a value");
-  if (d.op == Op::Assign && d.sources[1]->dtype != d.sources[0]->dtype) return concat("Assign of ", name(d.sources[1]->dtype), " to ", name(d.sources[0]->dtype));
+  if (d.op == Op::Assign && d.sources[1]->dtype != d.sources[0]->dtype)
+    return concat("Assign of ", name(d.sources[1]->dtype), " to ", name(d.sources[0]->dtype));
   if (d.op == Op::Copy && (d.args[0] != DeviceId(d.args[0]) || d.args[0] < kNoDevice)) return "Copy to no device";
   return right();
 }
@@ -234,7 +249,8 @@ std::string memory_error(const Draft& d) {
   const bool vector = d.op == Op::VectorLoad || d.op == Op::VectorStore;
   const size_t range = stores ? 3 : 2, gate = range + (vector ? 1 : 0);
   if (d.sources[0]->dtype == DType::none || !is_integer(d.sources[1]->dtype)) return concat(name(d.op), " needs storage and an index");
-  if (stores && d.sources[2]->dtype != d.sources[0]->dtype) return concat(name(d.op), " of ", name(d.sources[2]->dtype), " into ", name(d.sources[0]->dtype));
+  if (stores && d.sources[2]->dtype != d.sources[0]->dtype)
+    return concat(name(d.op), " of ", name(d.sources[2]->dtype), " into ", name(d.sources[0]->dtype));
   if (vector && d.sources[range]->op != Op::Range) return concat(name(d.op), " needs a range");
   if (d.sources.size() > gate && d.sources[gate]->dtype != DType::boolean) return concat(name(d.op), " is gated by a bool");
   return right();
@@ -249,10 +265,13 @@ std::string kernel_error(const Draft& d) {
     case Op::Stage:
     case Op::Register:
       if (d.dtype == DType::none) return concat(name(d.op), " needs a dtype");
-      return std::ranges::all_of(d.sources.subspan(d.op == Op::Stage ? 1 : 0), is_scalar_integer) ? right() : concat(name(d.op), " over something that is not a range");
+      return std::ranges::all_of(d.sources.subspan(d.op == Op::Stage ? 1 : 0), is_scalar_integer)
+                 ? right()
+                 : concat(name(d.op), " over something that is not a range");
     case Op::Set:
       if (d.sources[0]->op != Op::Register) return "Set needs a Register";
-      return d.sources[0]->dtype == d.sources[1]->dtype ? right() : concat("Set of ", name(d.sources[0]->dtype), " to ", name(d.sources[1]->dtype));
+      return d.sources[0]->dtype == d.sources[1]->dtype ? right()
+                                                        : concat("Set of ", name(d.sources[0]->dtype), " to ", name(d.sources[1]->dtype));
     case Op::Across: return fold_error(d);
     case Op::Loop:
     case Op::EndLoop: return d.sources[0]->op == Op::Range ? right() : concat(name(d.op), " needs a range");

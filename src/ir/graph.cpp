@@ -21,10 +21,13 @@ uint64_t hash_of(const Draft& d) {
 }
 
 bool same(const Node* node, const Draft& d) {
-  return node->op == d.op && node->dtype == d.dtype && std::ranges::equal(node->sources(), d.sources) && std::ranges::equal(node->args(), d.args);
+  return node->op == d.op && node->dtype == d.dtype && std::ranges::equal(node->sources(), d.sources) &&
+         std::ranges::equal(node->args(), d.args);
 }
 
-size_t bytes_of(const Draft& d) { return sizeof(Node) + d.sources.size() * sizeof(Node*) + d.args.size() * sizeof(int64_t) + d.shape.size() * sizeof(Dim); }
+size_t bytes_of(const Draft& d) {
+  return sizeof(Node) + d.sources.size() * sizeof(Node*) + d.args.size() * sizeof(int64_t) + d.shape.size() * sizeof(Dim);
+}
 
 uint64_t open_ranges(const Draft& d) {
   uint64_t open = 0;
@@ -39,9 +42,20 @@ const Node* construct(void* memory, const Draft& d, uint64_t hash, uint32_t id) 
   static_assert(sizeof(Node) % alignof(Dim) == 0 && alignof(Dim) <= alignof(Node*), "sources, args and shape follow the node without gaps");
   OpSet below(d.op);
   for (const Node* source : d.sources) below = below | source->below;
-  Node* node = new (memory) Node{.hash = hash, .below = below, .minimum = d.minimum, .maximum = d.maximum, .open = open_ranges(d),
-                                 .attachment = nullptr, .references = 0, .id = id, .source_count = uint32_t(d.sources.size()),
-                                 .arg_count = uint16_t(d.args.size()), .rank = uint16_t(d.shape.size()), .op = d.op, .dtype = d.dtype, .device = d.device};
+  Node* node = new (memory) Node{.hash = hash,
+                                 .below = below,
+                                 .minimum = d.minimum,
+                                 .maximum = d.maximum,
+                                 .open = open_ranges(d),
+                                 .attachment = nullptr,
+                                 .references = 0,
+                                 .id = id,
+                                 .source_count = uint32_t(d.sources.size()),
+                                 .arg_count = uint16_t(d.args.size()),
+                                 .rank = uint16_t(d.shape.size()),
+                                 .op = d.op,
+                                 .dtype = d.dtype,
+                                 .device = d.device};
   std::uninitialized_copy(d.sources.begin(), d.sources.end(), const_cast<const Node**>(node->sources().data()));
   std::uninitialized_copy(d.args.begin(), d.args.end(), const_cast<int64_t*>(node->args().data()));
   std::uninitialized_copy(d.shape.begin(), d.shape.end(), const_cast<Dim*>(node->shape().data()));

@@ -35,7 +35,8 @@ void infer_movement(Draft& d) {
       for (size_t i = 0; i < d.args.size(); ++i) d.shape[i] = source->shape()[size_t(d.args[i])];
       break;
     case Op::Pad:
-      for (size_t i = 0; i < d.shape.size(); ++i) d.shape[i].size += size_argument(d, d.args[2 * i]).size + size_argument(d, d.args[2 * i + 1]).size;
+      for (size_t i = 0; i < d.shape.size(); ++i)
+        d.shape[i].size += size_argument(d, d.args[2 * i]).size + size_argument(d, d.args[2 * i + 1]).size;
       break;
     case Op::Shrink:
       for (size_t i = 0; i < d.shape.size(); ++i) d.shape[i] = size_argument(d, d.args[2 * i + 1]);
@@ -71,8 +72,10 @@ bool fold(Draft& d) {
 }
 
 void infer_device(Draft& d) {
-  if (d.op == Op::Buffer || d.op == Op::Param) d.device = DeviceId(d.args[2]);
-  else if (d.op == Op::Copy) d.device = DeviceId(d.args[0]);
+  if (d.op == Op::Buffer || d.op == Op::Param)
+    d.device = DeviceId(d.args[2]);
+  else if (d.op == Op::Copy)
+    d.device = DeviceId(d.args[0]);
   else
     for (const Node* source : d.sources)
       if (source->device != kNoDevice) {
@@ -122,10 +125,14 @@ void infer(Draft& d) {
     d.swapped[1] = d.sources[0];
     d.sources = Sources(d.swapped, 2);
   }
-  if (has(d.op, alu)) infer_elementwise(d);
-  else if (has(d.op, movement)) infer_movement(d);
-  else if (has(d.op, reduces)) infer_reduce(d);
-  else infer_other(d);
+  if (has(d.op, alu))
+    infer_elementwise(d);
+  else if (has(d.op, movement))
+    infer_movement(d);
+  else if (has(d.op, reduces))
+    infer_reduce(d);
+  else
+    infer_other(d);
   fold(d);
   if (d.dtype == DType::boolean || is_integer(d.dtype)) {
     const Interval interval = infer_interval(d);

@@ -25,7 +25,8 @@ Interval quotient(DType type, Interval a, Interval b) {
     const __int128 reach = std::max<__int128>(a.maximum, -__int128(a.minimum));
     return fit(type, a.minimum >= 0 && b.minimum >= 0 ? 0 : -reach, reach);
   }
-  const __int128 v[4] = {__int128(a.minimum) / b.minimum, __int128(a.minimum) / b.maximum, __int128(a.maximum) / b.minimum, __int128(a.maximum) / b.maximum};
+  const __int128 v[4] = {__int128(a.minimum) / b.minimum, __int128(a.minimum) / b.maximum, __int128(a.maximum) / b.minimum,
+                         __int128(a.maximum) / b.maximum};
   return corners(type, v);
 }
 
@@ -67,8 +68,10 @@ Interval of(const Node* node) { return {node->minimum, node->maximum}; }
 // Whether a reduction may be over no element at all: then its value is the op's identity.
 bool may_fold_nothing(const Draft& d) {
   const auto may_be_empty = [](const Dim& dim) { return dim.symbol ? dim.symbol->minimum < 1 : dim.size < 1; };
-  if (d.op == Op::Reduce) return std::ranges::any_of(d.args.subspan(1), [&](int64_t axis) { return may_be_empty(d.sources[0]->shape()[size_t(axis)]); });
-  return std::ranges::any_of(d.sources.subspan(1), [](const Node* range) { return range->op != Op::Range || range->source(0)->minimum < 1; });
+  if (d.op == Op::Reduce)
+    return std::ranges::any_of(d.args.subspan(1), [&](int64_t axis) { return may_be_empty(d.sources[0]->shape()[size_t(axis)]); });
+  return std::ranges::any_of(d.sources.subspan(1),
+                             [](const Node* range) { return range->op != Op::Range || range->source(0)->minimum < 1; });
 }
 
 Interval elementwise(const Draft& d) {
@@ -77,7 +80,8 @@ Interval elementwise(const Draft& d) {
     case Op::Neg: return fit(d.dtype, -__int128(a.maximum), -__int128(a.minimum));
     case Op::Add: return fit(d.dtype, __int128(a.minimum) + b.minimum, __int128(a.maximum) + b.maximum);
     case Op::Mul: {
-      const __int128 v[4] = {__int128(a.minimum) * b.minimum, __int128(a.minimum) * b.maximum, __int128(a.maximum) * b.minimum, __int128(a.maximum) * b.maximum};
+      const __int128 v[4] = {__int128(a.minimum) * b.minimum, __int128(a.minimum) * b.maximum, __int128(a.maximum) * b.minimum,
+                             __int128(a.maximum) * b.maximum};
       return corners(d.dtype, v);
     }
     case Op::Quotient: return quotient(d.dtype, a, b);
@@ -130,7 +134,9 @@ Interval infer_interval(const Draft& d) {
       if (source->dtype == DType::uint64) return interval_of(d.dtype);
     return elementwise(d);
   }
-  if ((has(d.op, reduces) || d.op == Op::Across) && (d.args[0] == int64_t(Op::Max) || d.args[0] == int64_t(Op::Min)) && !may_fold_nothing(d)) return of(d.sources[0]);
+  if ((has(d.op, reduces) || d.op == Op::Across) && (d.args[0] == int64_t(Op::Max) || d.args[0] == int64_t(Op::Min)) &&
+      !may_fold_nothing(d))
+    return of(d.sources[0]);
   return interval_of(d.dtype);
 }
 

@@ -54,7 +54,8 @@ uint16_t encode_narrow(DType type, float value) {
   const uint32_t sign = (bits >> 31) << (format.exponent_bits + format.mantissa_bits);
   const uint32_t top = (1u << format.exponent_bits) - 1;
   const uint32_t infinity = top << format.mantissa_bits;
-  const uint32_t not_a_number = format.has_infinity ? infinity | (1u << (format.mantissa_bits - 1)) : infinity | ((1u << format.mantissa_bits) - 1);
+  const uint32_t not_a_number =
+      format.has_infinity ? infinity | (1u << (format.mantissa_bits - 1)) : infinity | ((1u << format.mantissa_bits) - 1);
   const uint32_t beyond = format.has_infinity ? infinity : not_a_number;
   if (value != value) return uint16_t(sign | not_a_number);
   const int exponent = int((bits >> 23) & 255);
@@ -94,7 +95,8 @@ float decode_narrow(DType type, uint16_t encoding) {
 float round_to(DType type, float value) { return is_narrow_float(type) ? decode_narrow(type, encode_narrow(type, value)) : value; }
 
 Bits bits_of_float(DType type, double value) {
-  if (type == DType::float64) return value != value ? std::bit_cast<Bits>(std::numeric_limits<double>::quiet_NaN()) : std::bit_cast<Bits>(value);
+  if (type == DType::float64)
+    return value != value ? std::bit_cast<Bits>(std::numeric_limits<double>::quiet_NaN()) : std::bit_cast<Bits>(value);
   float narrow = round_to(type, float(value));
   if (narrow != narrow) narrow = std::numeric_limits<float>::quiet_NaN();
   return Bits(std::bit_cast<uint32_t>(narrow));
@@ -113,7 +115,9 @@ Bits bits_of_integer(DType type, int64_t value) {
   }
 }
 
-Bits canonical(DType type, Bits bits) { return is_float(type) ? bits_of_float(type, float_of_bits(type, bits)) : bits_of_integer(type, bits); }
+Bits canonical(DType type, Bits bits) {
+  return is_float(type) ? bits_of_float(type, float_of_bits(type, bits)) : bits_of_integer(type, bits);
+}
 
 Bits bits_of_number(DType type, double value) {
   if (is_float(type)) return bits_of_float(type, value);

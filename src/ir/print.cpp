@@ -18,8 +18,10 @@ void append_size(std::string& out, const Node* node, int64_t arg, const SourceNa
   // A source that stands twice is told by its place.
   const size_t k = size_t(arg - kSymbolArg), first = node->op == Op::Iota ? 0 : 1;
   const Sources before = node->sources().first(k).subspan(std::min(first, k));
-  if (std::ranges::find(before, node->source(k)) == before.end()) source_name(out, node->source(k));
-  else (out += '$') += std::to_string(k);
+  if (std::ranges::find(before, node->source(k)) == before.end())
+    source_name(out, node->source(k));
+  else
+    (out += '$') += std::to_string(k);
 }
 
 void append_arg(std::string& out, const Node* node, size_t i, const SourceName& source_name) {

@@ -38,7 +38,8 @@ class Writer {
   std::string finish(const Node* root) {
     write(root, 0);
     // The outermost parentheses of an operator say nothing.
-    if (text_.size() > 2 && has(root->op, alu) && text_.front() == '(' && text_.back() == ')' && !full()) text_ = text_.substr(1, text_.size() - 2);
+    if (text_.size() > 2 && has(root->op, alu) && text_.front() == '(' && text_.back() == ')' && !full())
+      text_ = text_.substr(1, text_.size() - 2);
     if (!full()) return std::move(text_);
     return text_.substr(0, limit_) + std::string(kCut);
   }
@@ -48,10 +49,14 @@ class Writer {
 
   void write(const Node* node, int depth) {
     if (full()) return;
-    if (depth > kDepthLimit) text_ += kCut;
-    else if (is_subtraction(node)) write_subtraction(node, depth);
-    else if (has(node->op, alu) && !info(node->op).spelling.empty()) write_spelling(node, depth);
-    else write_other(node, depth);
+    if (depth > kDepthLimit)
+      text_ += kCut;
+    else if (is_subtraction(node))
+      write_subtraction(node, depth);
+    else if (has(node->op, alu) && !info(node->op).spelling.empty())
+      write_spelling(node, depth);
+    else
+      write_other(node, depth);
   }
 
   static bool is_subtraction(const Node* node) {
@@ -65,16 +70,20 @@ class Writer {
     text_ += '(';
     write(node->source(0), depth + 1);
     text_ += " - ";
-    if (second->op == Op::Neg) write(second->source(0), depth + 1);
-    else text_ += shortest(uint64_t(0) - uint64_t(second->arg(0)));
+    if (second->op == Op::Neg)
+      write(second->source(0), depth + 1);
+    else
+      text_ += shortest(uint64_t(0) - uint64_t(second->arg(0)));
     text_ += ')';
   }
 
   void write_spelling(const Node* node, int depth) {
     const std::string_view spelling = info(node->op).spelling;
     for (size_t i = 0; i < spelling.size(); ++i)
-      if (spelling[i] == '$') write(node->source(size_t(spelling[++i] - '0')), depth + 1);
-      else text_ += spelling[i];
+      if (spelling[i] == '$')
+        write(node->source(size_t(spelling[++i] - '0')), depth + 1);
+      else
+        text_ += spelling[i];
   }
 
   void write_other(const Node* node, int depth) {
@@ -100,7 +109,9 @@ class Writer {
 
   // A name that could be taken for something else stands in quotes.
   void write_name(const std::string& name) {
-    const bool plain = !name.empty() && std::ranges::all_of(name, [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.'; });
+    const bool plain = !name.empty() && std::ranges::all_of(name, [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
+    });
     text_ += plain ? name : quoted(name);
   }
 
@@ -135,9 +146,12 @@ std::string quoted(std::string_view text) {
   constexpr char digits[] = "0123456789abcdef";
   std::string result = "\"";
   for (const char c : text)
-    if (c == '"' || c == '\\') (result += '\\') += c;
-    else if (c >= ' ' && c <= '~') result += c;
-    else ((result += "\\x") += digits[uint8_t(c) >> 4]) += digits[uint8_t(c) & 15];
+    if (c == '"' || c == '\\')
+      (result += '\\') += c;
+    else if (c >= ' ' && c <= '~')
+      result += c;
+    else
+      ((result += "\\x") += digits[uint8_t(c) >> 4]) += digits[uint8_t(c) & 15];
   return result + '"';
 }
 

@@ -13,25 +13,26 @@ namespace {
 
 // Row and column: bool to float64. b bool, i/u with bits, e4 e5 the fp8s, h float16, g bfloat16, f float32, d float64.
 constexpr const char* kTable[] = {
-    "b   i8  u8  i16 u16 i32 u32 i64 u64 e4 e5 h g f d",   // bool
-    "i8  i8  i16 i16 i32 i32 i64 i64 f   e4 e5 h g f d",   // int8
-    "u8  i16 u8  i16 u16 i32 u32 i64 u64 e4 e5 h g f d",   // uint8
-    "i16 i16 i16 i16 i32 i32 i64 i64 f   e4 e5 h g f d",   // int16
-    "u16 i32 u16 i32 u16 i32 u32 i64 u64 e4 e5 h g f d",   // uint16
-    "i32 i32 i32 i32 i32 i32 i64 i64 f   e4 e5 h g f d",   // int32
-    "u32 i64 u32 i64 u32 i64 u32 i64 u64 e4 e5 h g f d",   // uint32
-    "i64 i64 i64 i64 i64 i64 i64 i64 f   e4 e5 h g f d",   // int64
-    "u64 f   u64 f   u64 f   u64 f   u64 e4 e5 h g f d",   // uint64
-    "e4  e4  e4  e4  e4  e4  e4  e4  e4  e4 h  h g f d",   // float8_e4m3
-    "e5  e5  e5  e5  e5  e5  e5  e5  e5  h  e5 h g f d",   // float8_e5m2
-    "h   h   h   h   h   h   h   h   h   h  h  h f f d",   // float16
-    "g   g   g   g   g   g   g   g   g   g  g  f g f d",   // bfloat16
-    "f   f   f   f   f   f   f   f   f   f  f  f f f d",   // float32
-    "d   d   d   d   d   d   d   d   d   d  d  d d d d",   // float64
+    "b   i8  u8  i16 u16 i32 u32 i64 u64 e4 e5 h g f d",  // bool
+    "i8  i8  i16 i16 i32 i32 i64 i64 f   e4 e5 h g f d",  // int8
+    "u8  i16 u8  i16 u16 i32 u32 i64 u64 e4 e5 h g f d",  // uint8
+    "i16 i16 i16 i16 i32 i32 i64 i64 f   e4 e5 h g f d",  // int16
+    "u16 i32 u16 i32 u16 i32 u32 i64 u64 e4 e5 h g f d",  // uint16
+    "i32 i32 i32 i32 i32 i32 i64 i64 f   e4 e5 h g f d",  // int32
+    "u32 i64 u32 i64 u32 i64 u32 i64 u64 e4 e5 h g f d",  // uint32
+    "i64 i64 i64 i64 i64 i64 i64 i64 f   e4 e5 h g f d",  // int64
+    "u64 f   u64 f   u64 f   u64 f   u64 e4 e5 h g f d",  // uint64
+    "e4  e4  e4  e4  e4  e4  e4  e4  e4  e4 h  h g f d",  // float8_e4m3
+    "e5  e5  e5  e5  e5  e5  e5  e5  e5  h  e5 h g f d",  // float8_e5m2
+    "h   h   h   h   h   h   h   h   h   h  h  h f f d",  // float16
+    "g   g   g   g   g   g   g   g   g   g  g  f g f d",  // bfloat16
+    "f   f   f   f   f   f   f   f   f   f  f  f f f d",  // float32
+    "d   d   d   d   d   d   d   d   d   d  d  d d d d",  // float64
 };
 
 DType of_short_name(const std::string& text) {
-  static const std::vector<std::string> names = {"none", "b", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "e4", "e5", "h", "g", "f", "d"};
+  static const std::vector<std::string> names = {"none", "b",   "i8", "u8", "i16", "u16", "i32", "u32",
+                                                 "i64",  "u64", "e4", "e5", "h",   "g",   "f",   "d"};
   return DType(std::ranges::find(names, text) - names.begin());
 }
 
@@ -112,7 +113,8 @@ TEST(DType, SumsWidenSmallIntegers) {
   EXPECT_EQ(sum_type(DType::int16), DType::int32);
   EXPECT_EQ(sum_type(DType::uint8), DType::uint32);
   EXPECT_EQ(sum_type(DType::uint16), DType::uint32);
-  for (const DType type : {DType::int32, DType::uint32, DType::int64, DType::uint64, DType::float16, DType::bfloat16, DType::float32, DType::float64, DType::index})
+  for (const DType type : {DType::int32, DType::uint32, DType::int64, DType::uint64, DType::float16, DType::bfloat16, DType::float32,
+                           DType::float64, DType::index})
     EXPECT_EQ(sum_type(type), type);
 }
 

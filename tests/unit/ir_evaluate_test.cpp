@@ -16,8 +16,8 @@ namespace {
 
 using Wide = __int128;
 constexpr double kInfinity = std::numeric_limits<double>::infinity(), kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr DType kIntegers[] = {DType::boolean, DType::int8,  DType::uint8,  DType::int16, DType::uint16, DType::int32,
-                               DType::uint32,  DType::int64, DType::uint64, DType::index};
+constexpr DType kIntegers[] = {DType::boolean, DType::int8,   DType::uint8, DType::int16,  DType::uint16,
+                               DType::int32,   DType::uint32, DType::int64, DType::uint64, DType::index};
 constexpr DType kFloats[] = {DType::float8_e4m3, DType::float8_e5m2, DType::float16, DType::bfloat16, DType::float32, DType::float64};
 
 Wide value_of(DType type, Bits bits) { return type == DType::uint64 ? Wide(uint64_t(bits)) : Wide(bits); }
@@ -53,7 +53,8 @@ Bits expected(Op op, DType type, Wide a, Wide b) {
   }
 }
 
-constexpr Op kIntegerOps[] = {Op::Neg, Op::Add, Op::Mul, Op::Quotient, Op::Remainder, Op::Max, Op::Min, Op::Less, Op::NotEqual, Op::And, Op::Or, Op::Xor, Op::Shl, Op::Shr};
+constexpr Op kIntegerOps[] = {Op::Neg,  Op::Add,      Op::Mul, Op::Quotient, Op::Remainder, Op::Max, Op::Min,
+                              Op::Less, Op::NotEqual, Op::And, Op::Or,       Op::Xor,       Op::Shl, Op::Shr};
 
 // All values of the 8-bit types; of others the edges, small numbers, shift counts and some random ones.
 std::vector<Bits> samples(DType type) {
@@ -80,7 +81,8 @@ TEST(EvaluateIntegers, AgreesWithUnboundedArithmetic) {
         for (const Bits b : samples(type)) {
           const std::array<Bits, 2> operands = {a, b};
           const Bits actual = evaluate(op, type, std::span(operands).first(size_t(info(op).arity)));
-          ASSERT_EQ(actual, expected(op, type, value_of(type, a), value_of(type, b))) << name(op) << ' ' << name(type) << ' ' << a << ' ' << b;
+          ASSERT_EQ(actual, expected(op, type, value_of(type, a), value_of(type, b)))
+              << name(op) << ' ' << name(type) << ' ' << a << ' ' << b;
         }
 }
 
@@ -113,7 +115,9 @@ TEST(EvaluateIntegers, WhereChooses) {
 
 TEST(EvaluateThreefry, KnownAnswers) {
   // Counter, key, result: from the reference implementation's known-answer file, low word first.
-  const auto threefry = [](uint64_t counter, uint64_t key) { return uint64_t(evaluate(Op::Threefry, DType::uint64, std::array{Bits(counter), Bits(key)})); };
+  const auto threefry = [](uint64_t counter, uint64_t key) {
+    return uint64_t(evaluate(Op::Threefry, DType::uint64, std::array{Bits(counter), Bits(key)}));
+  };
   const auto pair = [](uint32_t low, uint32_t high) { return uint64_t(high) << 32 | low; };
   EXPECT_EQ(threefry(0, 0), pair(0x6b200159, 0x99ba4efe));
   EXPECT_EQ(threefry(~uint64_t(0), ~uint64_t(0)), pair(0x1cb996fc, 0xbb002be7));
@@ -191,10 +195,12 @@ TEST(EvaluateFloats, WhereKeepsTheOtherSideOut) {
 TEST(Evaluate, IdentitiesAreNeutral) {
   for (const DType type : kIntegers)
     for (const Op op : {Op::Add, Op::Mul, Op::Max, Op::Min, Op::And, Op::Or, Op::Xor})
-      for (const Bits value : samples(type)) ASSERT_EQ(evaluate(op, type, std::array{identity_of(op, type), value}), value) << name(op) << ' ' << name(type);
+      for (const Bits value : samples(type))
+        ASSERT_EQ(evaluate(op, type, std::array{identity_of(op, type), value}), value) << name(op) << ' ' << name(type);
   for (const DType type : kFloats)
     for (const Op op : {Op::Add, Op::Mul, Op::Max, Op::Min})
-      for (const double value : {1.5, -2.0, 0.0}) EXPECT_EQ(on_floats(op, type, float_of_bits(type, identity_of(op, type)), value), value) << name(op) << ' ' << name(type);
+      for (const double value : {1.5, -2.0, 0.0})
+        EXPECT_EQ(on_floats(op, type, float_of_bits(type, identity_of(op, type)), value), value) << name(op) << ' ' << name(type);
 }
 
 }  // namespace

@@ -16,10 +16,10 @@ namespace whit {
 namespace {
 
 constexpr int64_t kLow = std::numeric_limits<int64_t>::min(), kHigh = std::numeric_limits<int64_t>::max();
-constexpr DType kTypes[] = {DType::boolean, DType::int8,  DType::uint8,  DType::int16, DType::uint16, DType::int32,
-                            DType::uint32,  DType::int64, DType::uint64, DType::index};
-constexpr Op kOpsDrawn[] = {Op::Neg, Op::Add, Op::Add, Op::Mul, Op::Quotient, Op::Remainder, Op::Max, Op::Min, Op::Less, Op::NotEqual,
-                            Op::And, Op::Or, Op::Xor, Op::Shl, Op::Shr, Op::Where, Op::Cast, Op::Bitcast};
+constexpr DType kTypes[] = {DType::boolean, DType::int8,   DType::uint8, DType::int16,  DType::uint16,
+                            DType::int32,   DType::uint32, DType::int64, DType::uint64, DType::index};
+constexpr Op kOpsDrawn[] = {Op::Neg,      Op::Add, Op::Add, Op::Mul, Op::Quotient, Op::Remainder, Op::Max,   Op::Min,  Op::Less,
+                            Op::NotEqual, Op::And, Op::Or,  Op::Xor, Op::Shl,      Op::Shr,       Op::Where, Op::Cast, Op::Bitcast};
 
 // An expression over a few variables of few values, grown node by node.
 class RandomExpression {
@@ -51,9 +51,12 @@ class RandomExpression {
   void variable(DType type, int number) {
     const Interval all = interval_of(type);
     int64_t start;
-    if (type == DType::index) start = int64_t(pick(12)) - 6;
-    else if (pick(3)) start = std::clamp<int64_t>(int64_t(pick(12)) - 6, all.minimum, all.maximum);
-    else start = pick(2) ? all.minimum : all.maximum - int64_t(std::min<uint64_t>(3, uint64_t(all.maximum) - uint64_t(all.minimum)));
+    if (type == DType::index)
+      start = int64_t(pick(12)) - 6;
+    else if (pick(3))
+      start = std::clamp<int64_t>(int64_t(pick(12)) - 6, all.minimum, all.maximum);
+    else
+      start = pick(2) ? all.minimum : all.maximum - int64_t(std::min<uint64_t>(3, uint64_t(all.maximum) - uint64_t(all.minimum)));
     const int64_t end = start + int64_t(std::min<uint64_t>(pick(4), uint64_t(all.maximum) - uint64_t(start)));
     const Node* node = graph_.make(Op::Variable, {}, {name_id("v" + std::to_string(number)), start, end}, type);
     if (std::ranges::find(variables_, node) != variables_.end()) return;
@@ -80,7 +83,8 @@ class RandomExpression {
   }
   const Node* cast(Op op, DType type) {
     const Node* source = nodes_[pick(nodes_.size())];
-    return op == Op::Cast || item_size(source->dtype) != item_size(type) ? graph_.cast(source, type) : graph_.make(Op::Bitcast, {source}, {}, type);
+    return op == Op::Cast || item_size(source->dtype) != item_size(type) ? graph_.cast(source, type)
+                                                                         : graph_.make(Op::Bitcast, {source}, {}, type);
   }
 
   void check_assignments(const std::vector<const Node*>& order, std::vector<Bits>& values, size_t variable) {
@@ -101,14 +105,20 @@ class RandomExpression {
       Bits operands[3] = {};
       for (size_t i = 0; i < node->sources().size(); ++i) operands[i] = *values.find(node->source(i));
       Bits value;
-      if (node->is_constant()) value = node->arg(0);
-      else if (node->op == Op::Variable) value = assignment[size_t(std::ranges::find(variables_, node) - variables_.begin())];
-      else if (node->op == Op::Cast) value = convert(node->source(0)->dtype, node->dtype, operands[0]);
-      else if (node->op == Op::Bitcast) value = reinterpret(node->source(0)->dtype, node->dtype, operands[0]);
-      else value = evaluate(node->op, node->sources().back()->dtype, std::span(operands, node->sources().size()));
+      if (node->is_constant())
+        value = node->arg(0);
+      else if (node->op == Op::Variable)
+        value = assignment[size_t(std::ranges::find(variables_, node) - variables_.begin())];
+      else if (node->op == Op::Cast)
+        value = convert(node->source(0)->dtype, node->dtype, operands[0]);
+      else if (node->op == Op::Bitcast)
+        value = reinterpret(node->source(0)->dtype, node->dtype, operands[0]);
+      else
+        value = evaluate(node->op, node->sources().back()->dtype, std::span(operands, node->sources().size()));
       values.emplace(node, value);
       ASSERT_TRUE(node->minimum <= value && value <= node->maximum)
-          << value << " is not in [" << node->minimum << ", " << node->maximum << "]:\n" << print(Sources(&node, 1));
+          << value << " is not in [" << node->minimum << ", " << node->maximum << "]:\n"
+          << print(Sources(&node, 1));
     }
   }
 
@@ -128,8 +138,13 @@ TEST(Interval, HoldsEveryValue) {
 
 class Exactly : public ::testing::Test {
  protected:
-  const Node* variable(const char* name, int64_t least, int64_t greatest, DType type = DType::index) { return graph.make(Op::Variable, {}, {name_id(name), least, greatest}, type); }
-  void expect(const Node* node, int64_t least, int64_t greatest) { EXPECT_TRUE(node->minimum == least && node->maximum == greatest) << print_expression(node) << " in [" << node->minimum << ", " << node->maximum << ']'; }
+  const Node* variable(const char* name, int64_t least, int64_t greatest, DType type = DType::index) {
+    return graph.make(Op::Variable, {}, {name_id(name), least, greatest}, type);
+  }
+  void expect(const Node* node, int64_t least, int64_t greatest) {
+    EXPECT_TRUE(node->minimum == least && node->maximum == greatest)
+        << print_expression(node) << " in [" << node->minimum << ", " << node->maximum << ']';
+  }
   Graph graph;
 };
 

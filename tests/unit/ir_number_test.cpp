@@ -15,14 +15,16 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity(), kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr DType kNarrow[] = {DType::float8_e4m3, DType::float8_e5m2, DType::float16, DType::bfloat16};
-constexpr DType kIntegers[] = {DType::int8, DType::uint8, DType::int16, DType::uint16, DType::int32, DType::uint32, DType::int64, DType::uint64};
+constexpr DType kIntegers[] = {DType::int8,  DType::uint8,  DType::int16, DType::uint16,
+                               DType::int32, DType::uint32, DType::int64, DType::uint64};
 
 uint32_t encodings(DType type) { return 1u << bit_width(type); }
 
 // The finite values from 0 up, in the order of their encodings.
 std::vector<float> ladder(DType type) {
   std::vector<float> values;
-  for (uint32_t e = 0; e < encodings(type) / 2 && std::isfinite(decode_narrow(type, uint16_t(e))); ++e) values.push_back(decode_narrow(type, uint16_t(e)));
+  for (uint32_t e = 0; e < encodings(type) / 2 && std::isfinite(decode_narrow(type, uint16_t(e))); ++e)
+    values.push_back(decode_narrow(type, uint16_t(e)));
   return values;
 }
 
@@ -44,13 +46,17 @@ TEST(Narrow, KnownValues) {
 TEST(Narrow, HalvesOfWiderFormats) {
   for (uint32_t e = 0; e < 65536; ++e) {
     const float expected = std::bit_cast<float>(e << 16), value = decode_narrow(DType::bfloat16, uint16_t(e));
-    if (std::isnan(expected)) EXPECT_TRUE(std::isnan(value));
-    else EXPECT_EQ(std::bit_cast<uint32_t>(value), std::bit_cast<uint32_t>(expected)) << e;
+    if (std::isnan(expected))
+      EXPECT_TRUE(std::isnan(value));
+    else
+      EXPECT_EQ(std::bit_cast<uint32_t>(value), std::bit_cast<uint32_t>(expected)) << e;
   }
   for (uint32_t e = 0; e < 256; ++e) {
     const float expected = decode_narrow(DType::float16, uint16_t(e << 8)), value = decode_narrow(DType::float8_e5m2, uint16_t(e));
-    if (std::isnan(expected)) EXPECT_TRUE(std::isnan(value));
-    else EXPECT_EQ(std::bit_cast<uint32_t>(value), std::bit_cast<uint32_t>(expected)) << e;
+    if (std::isnan(expected))
+      EXPECT_TRUE(std::isnan(value));
+    else
+      EXPECT_EQ(std::bit_cast<uint32_t>(value), std::bit_cast<uint32_t>(expected)) << e;
   }
 }
 
@@ -79,7 +85,8 @@ TEST(Narrow, RoundsToNearestEven) {
         const float s = sign ? -1.0f : 1.0f;
         EXPECT_EQ(encode_narrow(type, s * middle), sign + (e & 1 ? e + 1 : e)) << name(type) << ' ' << middle;
         EXPECT_EQ(encode_narrow(type, s * std::nextafter(middle, 0.0f)), sign + e) << name(type) << ' ' << middle;
-        EXPECT_EQ(encode_narrow(type, s * std::nextafter(middle, std::numeric_limits<float>::infinity())), sign + e + 1) << name(type) << ' ' << middle;
+        EXPECT_EQ(encode_narrow(type, s * std::nextafter(middle, std::numeric_limits<float>::infinity())), sign + e + 1)
+            << name(type) << ' ' << middle;
       }
     }
   }
@@ -93,8 +100,10 @@ TEST(Narrow, Overflow) {
     const float beyond = type == DType::float8_e4m3 ? std::numeric_limits<float>::quiet_NaN() : std::numeric_limits<float>::infinity();
     const auto expect = [&](float value, float rounded) {
       const float actual = round_to(type, value), negated = round_to(type, -value);
-      if (std::isnan(rounded)) EXPECT_TRUE(std::isnan(actual) && std::isnan(negated)) << name(type) << ' ' << value << ' ' << actual;
-      else EXPECT_TRUE(actual == rounded && negated == -rounded) << name(type) << ' ' << value << ' ' << actual;
+      if (std::isnan(rounded))
+        EXPECT_TRUE(std::isnan(actual) && std::isnan(negated)) << name(type) << ' ' << value << ' ' << actual;
+      else
+        EXPECT_TRUE(actual == rounded && negated == -rounded) << name(type) << ' ' << value << ' ' << actual;
     };
     expect(std::nextafter(greatest + half_step, 0.0f), greatest);
     expect(greatest + half_step, even ? greatest : beyond);
@@ -136,17 +145,38 @@ struct Saturation {
 TEST(Cast, FloatToIntegerTruncatesAndSaturates) {
   const int64_t least = std::numeric_limits<int64_t>::min(), greatest = std::numeric_limits<int64_t>::max();
   const Saturation rows[] = {
-      {DType::int8, 127.9, 127},          {DType::int8, 128, 127},           {DType::int8, -128.9, -128},        {DType::int8, -129, -128},
-      {DType::int8, -0.9, 0},             {DType::uint8, 255.9, 255},        {DType::uint8, 256, 255},           {DType::uint8, -0.5, 0},
-      {DType::uint8, -1, 0},              {DType::int16, 32767.5, 32767},    {DType::int16, 1e9, 32767},         {DType::int16, -1e9, -32768},
-      {DType::uint16, 65535.5, 65535},    {DType::uint16, 1e9, 65535},       {DType::int32, 2147483647.5, 2147483647}, {DType::int32, 1e20, 2147483647},
-      {DType::int32, -1e20, -2147483648}, {DType::uint32, 4294967295.5, 4294967295}, {DType::uint32, 1e20, 4294967295}, {DType::uint32, -3, 0},
-      {DType::int64, 9.3e18, greatest},   {DType::int64, -9.3e18, least},    {DType::int64, 9007199254740993.0, 9007199254740992},
-      {DType::uint64, 9.3e18, int64_t(9300000000000000000u)}, {DType::uint64, 2e19, -1}, {DType::uint64, -5, 0}, {DType::index, 1e30, greatest},
+      {DType::int8, 127.9, 127},
+      {DType::int8, 128, 127},
+      {DType::int8, -128.9, -128},
+      {DType::int8, -129, -128},
+      {DType::int8, -0.9, 0},
+      {DType::uint8, 255.9, 255},
+      {DType::uint8, 256, 255},
+      {DType::uint8, -0.5, 0},
+      {DType::uint8, -1, 0},
+      {DType::int16, 32767.5, 32767},
+      {DType::int16, 1e9, 32767},
+      {DType::int16, -1e9, -32768},
+      {DType::uint16, 65535.5, 65535},
+      {DType::uint16, 1e9, 65535},
+      {DType::int32, 2147483647.5, 2147483647},
+      {DType::int32, 1e20, 2147483647},
+      {DType::int32, -1e20, -2147483648},
+      {DType::uint32, 4294967295.5, 4294967295},
+      {DType::uint32, 1e20, 4294967295},
+      {DType::uint32, -3, 0},
+      {DType::int64, 9.3e18, greatest},
+      {DType::int64, -9.3e18, least},
+      {DType::int64, 9007199254740993.0, 9007199254740992},
+      {DType::uint64, 9.3e18, int64_t(9300000000000000000u)},
+      {DType::uint64, 2e19, -1},
+      {DType::uint64, -5, 0},
+      {DType::index, 1e30, greatest},
   };
   for (const Saturation& row : rows) {
     EXPECT_EQ(bits_of_number(row.type, row.value), row.expected) << name(row.type) << ' ' << row.value;
-    EXPECT_EQ(convert(DType::float64, row.type, bits_of_float(DType::float64, row.value)), row.expected) << name(row.type) << ' ' << row.value;
+    EXPECT_EQ(convert(DType::float64, row.type, bits_of_float(DType::float64, row.value)), row.expected)
+        << name(row.type) << ' ' << row.value;
   }
   for (const DType type : kIntegers) {
     EXPECT_EQ(bits_of_number(type, kNaN), 0) << name(type);
@@ -158,7 +188,8 @@ TEST(Cast, FloatToIntegerTruncatesAndSaturates) {
 
 TEST(Cast, ToBoolIsNotZero) {
   for (const double value : {0.0, -0.0}) EXPECT_EQ(convert(DType::float32, DType::boolean, bits_of_float(DType::float32, value)), 0);
-  for (const double value : {1.0, -0.25, kInfinity, kNaN, 1e-45}) EXPECT_EQ(convert(DType::float32, DType::boolean, bits_of_float(DType::float32, value)), 1) << value;
+  for (const double value : {1.0, -0.25, kInfinity, kNaN, 1e-45})
+    EXPECT_EQ(convert(DType::float32, DType::boolean, bits_of_float(DType::float32, value)), 1) << value;
   EXPECT_EQ(convert(DType::int32, DType::boolean, 256), 1);
   EXPECT_EQ(convert(DType::boolean, DType::float16, 1), bits_of_float(DType::float16, 1));
 }
@@ -174,7 +205,8 @@ TEST(Cast, IntegersWrap) {
 
 TEST(Cast, IntegersRoundOnceToFloat32) {
   EXPECT_EQ(convert(DType::int32, DType::float32, 16777217), bits_of_float(DType::float32, 16777216));
-  EXPECT_EQ(convert(DType::int64, DType::float32, 9007199791611905), bits_of_float(DType::float32, 9007200328482816.0));  // by way of double it would be a tie
+  EXPECT_EQ(convert(DType::int64, DType::float32, 9007199791611905),
+            bits_of_float(DType::float32, 9007200328482816.0));  // by way of double it would be a tie
   EXPECT_EQ(convert(DType::uint64, DType::float32, -1), bits_of_float(DType::float32, 18446744073709551616.0));
   EXPECT_EQ(convert(DType::uint64, DType::float64, -1), bits_of_float(DType::float64, 18446744073709551616.0));
   EXPECT_EQ(convert(DType::int32, DType::float8_e4m3, 449), bits_of_float(DType::float8_e4m3, 448));

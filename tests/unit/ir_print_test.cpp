@@ -34,8 +34,10 @@ constexpr const char* kCanonical[] = {
     "%0 = Param float32 [0, 8, any] : (8,)\n%1 = Const index 0\n%2 = Const index 8\n%3 = Range index (%2) [2, reduce]\n"
     "%4 = Load float32 (%0, %3)\n%5 = Accumulate float32 (%4, %3) [Add]\n%6 = Store (%0, %1, %5)\n%7 = Sink (%6)\n",
     "%0 = Param float32 [1, 4, any] : (4,)\n%1 = Variable index [\"n\", 1, 4]\n%2 = Reshape float32 (%0, %1, %1) [%1, $2] : (n, n)\n",
-    "%0 = Const index 4\n%1 = Range index (%0) [0, vector]\n%2 = Register float64 (%1) [7]\n%3 = Loop (%1)\n%4 = EndLoop (%1)\n%5 = Barrier\nreturn %2, %3, %4, %5\n",
-    "%0 = Param uint8 [0, 12, \"CL:1\"] : (12,)\n%1 = Reshape uint8 (%0) [3, 4] : (3, 4)\n%2 = Window uint8 (%1) [1, 0, 2, 1, 1] : (3, 2)\n",
+    "%0 = Const index 4\n%1 = Range index (%0) [0, vector]\n%2 = Register float64 (%1) [7]\n%3 = Loop (%1)\n%4 = EndLoop (%1)\n%5 = "
+    "Barrier\nreturn %2, %3, %4, %5\n",
+    "%0 = Param uint8 [0, 12, \"CL:1\"] : (12,)\n%1 = Reshape uint8 (%0) [3, 4] : (3, 4)\n%2 = Window uint8 (%1) [1, 0, 2, 1, 1] : (3, "
+    "2)\n",
     "%0 = Const float32 1.0\n%1 = Exp float32 (%0)\nreturn %1, %0, %1\n",
     "",
 };
@@ -93,7 +95,8 @@ TEST(Text, ErrorsNameTheirPlace) {
       {"%0 = ", "expected an op"},
       {"%0 = Const index 1\nreturn", "expected '%'"},
   };
-  for (const auto& [text, message] : rows) EXPECT_NE(error_of(text).find(message), std::string::npos) << text << "\n gives " << error_of(text);
+  for (const auto& [text, message] : rows)
+    EXPECT_NE(error_of(text).find(message), std::string::npos) << text << "\n gives " << error_of(text);
 }
 
 TEST(Text, HostileTexts) {
@@ -107,7 +110,8 @@ TEST(Text, HostileTexts) {
   EXPECT_NE(error_of(many + "]").find("more than 256 args"), std::string::npos);
   // 2^64 paths through 64 nodes, one of them as a size.
   std::string doubling = "%0 = Variable index [\"n\", 0, 1]\n";
-  for (int i = 0; i < 60; ++i) doubling += "%" + std::to_string(i + 1) + " = Add (%" + std::to_string(i) + ", %" + std::to_string(i) + ")\n";
+  for (int i = 0; i < 60; ++i)
+    doubling += "%" + std::to_string(i + 1) + " = Add (%" + std::to_string(i) + ", %" + std::to_string(i) + ")\n";
   doubling += "%x = Param int8 [0, 1, any]\n%y = Reshape (%x, %20) [%20]\nreturn %y, %60";
   Graph graph;
   const std::vector<const Node*> roots = parse(graph, doubling);
@@ -119,7 +123,8 @@ TEST(Text, ValuesReadBack) {
   Graph graph;
   const auto check = [&](DType type, Bits bits) {
     const Node* node = graph.constant_bits(type, bits);
-    ASSERT_EQ(parse(graph, "%0 = Const " + std::string(name(type)) + " " + print_value(type, node->arg(0))), std::vector{node}) << print_value(type, bits);
+    ASSERT_EQ(parse(graph, "%0 = Const " + std::string(name(type)) + " " + print_value(type, node->arg(0))), std::vector{node})
+        << print_value(type, bits);
   };
   for (const DType type : {DType::float16, DType::bfloat16, DType::int16, DType::uint16})
     for (uint32_t e = 0; e < 65536; ++e) ASSERT_NO_FATAL_FAILURE(check(type, load_element(type, &e)));
@@ -157,7 +162,8 @@ TEST(Expression, ReadsLikeC) {
   EXPECT_EQ(print_expression(graph.make(Op::Max, {i, n})), "max(r0, n)");
   EXPECT_EQ(print_expression(graph.cast(i, DType::float32)), "float32(r0)");
   const Node* storage = graph.make(Op::Param, {}, {2, 64, kNoDevice}, DType::float32);
-  EXPECT_EQ(print_expression(graph.make(Op::Accumulate, {graph.make(Op::Load, {storage, i}), i}, {int64_t(Op::Add)})), "Accumulate.Add(Load(param2, r0), r0)");
+  EXPECT_EQ(print_expression(graph.make(Op::Accumulate, {graph.make(Op::Load, {storage, i}), i}, {int64_t(Op::Add)})),
+            "Accumulate.Add(Load(param2, r0), r0)");
   EXPECT_EQ(print_expression(nullptr), "nothing");
   EXPECT_EQ(print_expression(graph.make(Op::Variable, {}, {name_id("a b"), 1, 2}, DType::index)), "\"a b\"");
   const Node* deep = n;

@@ -16,7 +16,8 @@ namespace whit {
 class RandomGraph {
  public:
   RandomGraph(Graph& graph, uint64_t seed) : graph_(graph), random_(seed) {
-    for (const char* name : {"n", "m"}) nodes_.push_back(symbols_.emplace_back(graph.make(Op::Variable, {}, {name_id(name), 1, 6}, DType::index)));
+    for (const char* name : {"n", "m"})
+      nodes_.push_back(symbols_.emplace_back(graph.make(Op::Variable, {}, {name_id(name), 1, 6}, DType::index)));
   }
 
   /// Adds a node of a random op; null where no nodes suit it so far.
@@ -65,8 +66,18 @@ class RandomGraph {
     return devices[pick(devices.size())];
   }
   Bits any_bits(DType type) {
-    static constexpr int64_t edges[] = {0, 1, -1, 2, 127, -128, 1 << 30, std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()};
-    static constexpr double numbers[] = {0.0, -0.0, 1.0, -1.5, 0.1, 1e-40, 1e30, std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()};
+    static constexpr int64_t edges[] = {
+        0, 1, -1, 2, 127, -128, 1 << 30, std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()};
+    static constexpr double numbers[] = {0.0,
+                                         -0.0,
+                                         1.0,
+                                         -1.5,
+                                         0.1,
+                                         1e-40,
+                                         1e30,
+                                         std::numeric_limits<double>::infinity(),
+                                         -std::numeric_limits<double>::infinity(),
+                                         std::numeric_limits<double>::quiet_NaN()};
     if (pick(2)) return canonical(type, int64_t(random_()));
     return is_float(type) ? bits_of_float(type, numbers[pick(std::size(numbers))]) : bits_of_integer(type, edges[pick(std::size(edges))]);
   }
@@ -93,7 +104,8 @@ class RandomGraph {
     if (op == Op::Bind) {
       if (!add(is_op(Op::Variable))) return false;
       const Node* variable = sources_[0];
-      args_ = {is_float(variable->dtype) ? any_bits(variable->dtype) : variable->arg(1) + int64_t(pick(size_t(variable->arg(2)) - size_t(variable->arg(1)) + 1))};
+      args_ = {is_float(variable->dtype) ? any_bits(variable->dtype)
+                                         : variable->arg(1) + int64_t(pick(size_t(variable->arg(2)) - size_t(variable->arg(1)) + 1))};
       return true;
     }
     if (op == Op::Iota) {
@@ -103,9 +115,12 @@ class RandomGraph {
       return true;
     }
     dtype_ = any_type();
-    if (op == Op::Const) args_ = {any_bits(dtype_)};
-    else if (op == Op::Variable) args_ = {name_id(names[pick(std::size(names))]), int64_t(pick(2)), int64_t(1 + pick(7) * (dtype_ != DType::boolean))};
-    else args_ = {int64_t(pick(6)), std::array<int64_t, 4>{12, 24, 1, 0}[pick(4)], any_device()};
+    if (op == Op::Const)
+      args_ = {any_bits(dtype_)};
+    else if (op == Op::Variable)
+      args_ = {name_id(names[pick(std::size(names))]), int64_t(pick(2)), int64_t(1 + pick(7) * (dtype_ != DType::boolean))};
+    else
+      args_ = {int64_t(pick(6)), std::array<int64_t, 4>{12, 24, 1, 0}[pick(4)], any_device()};
     return true;
   }
 
@@ -118,7 +133,8 @@ class RandomGraph {
       if (op == Op::Threefry && node->dtype != DType::uint64) return false;
       if (op == Op::Bitcast && item_size(node->dtype) != item_size(dtype_)) return false;
       if (sources_.size() > first && node->dtype != sources_[first]->dtype) return false;
-      return std::ranges::all_of(sources_, [&](const Node* other) { return !other->rank || !node->rank || std::ranges::equal(other->shape(), node->shape()); });
+      return std::ranges::all_of(
+          sources_, [&](const Node* other) { return !other->rank || !node->rank || std::ranges::equal(other->shape(), node->shape()); });
     };
     while (sources_.size() < size_t(info(op).arity))
       if (!add(suits)) return false;
@@ -131,10 +147,14 @@ class RandomGraph {
     std::ranges::shuffle(axes, random_);
     switch (op) {
       case Op::Reshape:
-        if (pick(4) == 0) args_ = {size_arg(0, true), size_arg(0, true), int64_t(pick(4))};
-        else if (pick(3) == 0) args_.assign(axes.size() == 1 ? 2 : 1, 1);
-        else if (element_count(shape) % 6 == 0) args_ = {2, element_count(shape) / 6, 3};
-        else args_ = {element_count(shape)};
+        if (pick(4) == 0)
+          args_ = {size_arg(0, true), size_arg(0, true), int64_t(pick(4))};
+        else if (pick(3) == 0)
+          args_.assign(axes.size() == 1 ? 2 : 1, 1);
+        else if (element_count(shape) % 6 == 0)
+          args_ = {2, element_count(shape) / 6, 3};
+        else
+          args_ = {element_count(shape)};
         if (args_.size() == 2) args_ = {1, element_count(shape)};
         return true;
       case Op::Permute: args_ = axes; return true;
@@ -143,7 +163,8 @@ class RandomGraph {
         args_ = axes;
         return true;
       case Op::Expand:
-        for (const Dim& dim : shape) args_.push_back(dim.symbol ? 0 : dim.size != 1 || pick(2) ? dim.size : size_arg(int64_t(pick(5)), pick(2)));
+        for (const Dim& dim : shape)
+          args_.push_back(dim.symbol ? 0 : dim.size != 1 || pick(2) ? dim.size : size_arg(int64_t(pick(5)), pick(2)));
         return true;
       case Op::Pad:
         for (size_t i = 0; i < 2 * shape.size(); ++i) args_.push_back(shape[i / 2].symbol ? 0 : int64_t(pick(3)));
