@@ -39,7 +39,7 @@ struct Function {
 };
 const Function kFunctions[] = {
     {Op::Exp, std::exp, 1.25, 1.25, 29, 20},   {Op::Exp2, std::exp2, 1.25, 1.25, 25, 19}, {Op::Log, std::log, 1.25, 1.25, 37, 27},
-    {Op::Log2, std::log2, 1.75, 1.25, 37, 28}, {Op::Sin, std::sin, 1.9, 2, 103, 86},      {Op::Cos, std::cos, 1.9, 2, 102, 85},
+    {Op::Log2, std::log2, 1.5, 1.25, 38, 28}, {Op::Sin, std::sin, 1.95, 2, 103, 86},    {Op::Cos, std::cos, 1.95, 2, 102, 85},
 };
 
 using Case = std::tuple<Function, DType, bool>;
