@@ -122,7 +122,7 @@ CValue KernelWriter::read_named(const Node* node) {
     case Op::Range:
       value.text = lanes > 1                    ? prelude_.lane_numbers(value.type, lanes)
                    : kernel_.vector_range(node) ? "0"
-                                                : concat("i", node->range_number());
+                                                : concat("n", node->range_number());
       return value;
     case Op::Register:
       value.mask_bytes = lanes > 1 && node->dtype == DType::boolean ? 1 : 0;
@@ -210,7 +210,7 @@ void KernelWriter::write_instruction(size_t position) {
 
 void KernelWriter::write_loop(size_t position) {
   const Node* range = kernel_.code[position]->source(0);
-  const std::string type = prelude_.type(kernel_.index_type), counter = concat("i", range->range_number());
+  const std::string type = prelude_.type(kernel_.index_type), counter = concat("n", range->range_number());
   if (range != kernel_.parallel) {
     line(concat("for (", type, " ", counter, " = 0; ", counter, " < ", with_name(read(position, 0)).text, "; ++", counter, ") {"));
   } else if (prelude_.dialect().entry == Entry::chunk) {

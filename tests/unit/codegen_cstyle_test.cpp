@@ -33,8 +33,8 @@ TEST(CWriter, WritesWhatAPersonWould) {
             "void scale(void* const* buffers, const i64* variables, i64 begin, i64 end) {\n"
             "  f32_stored* b0 = (f32_stored*)buffers[0];\n"
             "  const f32_stored* b1 = (const f32_stored*)buffers[1];\n"
-            "  for (i64 i0 = begin; i0 < end; ++i0) {\n"
-            "    b0[i0] = (b1[i0] * 2.5f) + 1.0f;\n"
+            "  for (i64 n0 = begin; n0 < end; ++n0) {\n"
+            "    b0[n0] = (b1[n0] * 2.5f) + 1.0f;\n"
             "  }\n"
             "}\n");
 }
@@ -57,8 +57,8 @@ TEST(CWriter, WritesGrids) {
             "  __global const i32* b1 = (__global const i32*)((__global const char*)p1 + offset1);\n"
             "  i32 s0 = (i32)variable0;\n"
             "  {\n"
-            "    const i64 i0 = launch;\n"
-            "    b0[i0] = (i32)((u32)b1[i0] + (u32)s0);\n"
+            "    const i64 n0 = launch;\n"
+            "    b0[n0] = (i32)((u32)b1[n0] + (u32)s0);\n"
             "  }\n"
             "}\n");
 }
