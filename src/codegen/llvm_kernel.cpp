@@ -250,7 +250,7 @@ void LlvmKernel::close_loop() {
   if (loop.counter.hole == 0) return;
   for (const auto& [reg, phi] : loop.registers) {
     LlvmValue& value = registers_[reg];  // a constant of many lanes is too long for the hole
-    if (value.kind == LlvmValue::constant && value.type.lanes > 1)
+    if (value.kind != LlvmValue::instruction && value.type.lanes > 1)
       value = text_.define(value.type, "bitcast ", Typed{value}, " to ", value.type);
   }
   const LlvmValue next = text_.define({}, "add nuw nsw i64 ", loop.counter.value, ", 1");

@@ -9,6 +9,7 @@
 #include "ir/print.h"
 #include "unit/linear_cases.h"
 #include "unit/linear_forms.h"
+#include "unit/random_kernel.h"
 
 namespace whit {
 namespace {
@@ -106,6 +107,12 @@ TEST_P(Backends, OpsOnVectors) {
   for (const int64_t lanes : {2, 16}) compare(op_cases(device().target(), lanes));
 }
 TEST_P(Backends, Forms) { compare(form_cases()); }
+
+TEST_P(Backends, RandomKernels) {
+  std::vector<LinearCase> cases;
+  for (uint64_t seed = 1; seed <= 40; ++seed) cases.push_back(RandomKernel(seed).draw());
+  compare(std::move(cases));
+}
 
 TEST_P(Backends, ResultsDoNotDependOnTheChunks) {
   if (GetParam()->device != "CPU") GTEST_SKIP() << "not a CPU";

@@ -163,7 +163,7 @@ TEST_F(LlvmWriter, LoopsOfVariableSizeMayRunNoTime) {
 }
 
 TEST_F(LlvmWriter, VariablesOfEveryType) {
-  for (const DType type : kTypes) {
+  for (const DType type : kMachineWords) {
     LinearBuilder b(concat("variable_", name(type)));
     const Node* out = b.output(type, 8);
     const Node* value = b.variable("v", type, 0, 1);
@@ -237,26 +237,30 @@ TEST_F(LlvmWriter, TwoOutputsAndAStagedRow) {
 }
 
 TEST_F(LlvmWriter, FoldsLanesInHalves) {
-  for (const DType type : kTypes)
-    for (const Op op : {Op::Add, Op::Mul, Op::Max, Op::Min, Op::And, Op::Or, Op::Xor})
-      for (const int64_t lanes : {1, 8}) {
-        if (has(op, integral) && is_float(type)) continue;
-        LinearBuilder b(concat("across_", name(op), "_", name(type), "_", lanes));
-        const Node *out = b.output(type, 1), *in = b.input(type, lanes);
-        const Node* lane = b.vector(lanes);
-        b.store(out, b.index(0), b.make(Op::Across, {b.load(in, b.index(0), lane, nullptr), lane}, {int64_t(op)}));
-        std::vector<Bits> values = edge_values(type);
-        values.erase(values.begin());
-        values.resize(size_t(lanes), bits_of_number(type, 1));
-        std::vector<Memory> memory{Memory(type, 1), Memory(type, values)};
-        run(b, memory);
+  constexpr Op ops[] = {Op::Add, Op::Mul, Op::Max, Op::Min, Op::And, Op::Or, Op::Xor};
+  for (const DType type : kMachineWords)
+    for (const int64_t lanes : {1, 16}) {
+      const size_t count = is_float(type) ? 4 : 7;
+      LinearBuilder b(concat("across_", name(type), "_", lanes));
+      const Node *out = b.output(type, int64_t(count)), *in = b.input(type, lanes);
+      const Node* lane = b.vector(lanes);
+      const Node* value = b.load(in, b.index(0), lane, nullptr);
+      for (size_t k = 0; k < count; ++k) b.store(out, b.index(int64_t(k)), b.make(Op::Across, {value, lane}, {int64_t(ops[k])}));
+      std::vector<Bits> given = edge_values(type);
+      given.erase(given.begin());
+      given.resize(size_t(lanes), bits_of_number(type, 1));
+      std::vector<Memory> memory{Memory(type, count), Memory(type, given)};
+      run(b, memory);
+      for (size_t k = 0; k < count; ++k) {
+        std::vector<Bits> values = given;
         for (size_t half = size_t(lanes) / 2; half; half /= 2)
           for (size_t n = 0; n < half; ++n) {
             const Bits pair[2] = {values[n], values[n + half]};
-            values[n] = evaluate(op, type, pair);
+            values[n] = evaluate(ops[k], type, pair);
           }
-        EXPECT_TRUE(same(type, memory[0].at(0), values[0])) << b.kernel.name;
+        EXPECT_TRUE(same(type, memory[0].at(k), values[0])) << b.kernel.name << ' ' << name(ops[k]);
       }
+    }
 }
 
 TEST_F(LlvmWriter, IndexArithmeticDividesAndCounts) {
@@ -319,21 +323,24 @@ TEST_F(LlvmWriter, LanesOfAnIndexAreAsWideAsTheyNeedToBe) {
 
 TEST_F(LlvmWriter, ConstantsOfManyLanesGoThroughLoops) {
   LinearBuilder b("constants");
-  const Node* out = b.output(DType::float32, 16);
+  const Node *out = b.output(DType::float32, 16), *steps = b.output(DType::int64, 16);
   const Node* n = b.variable("n", DType::index, 0, 9);
   const Node* lane = b.vector(16);
-  const Node* value = b.reg(0, DType::float32, lane);
+  const Node *value = b.reg(0, DType::float32, lane), *counts = b.reg(1, DType::index, lane);
   b.set(value, b.graph.constant(DType::float32, std::nan("")));
   const Node* i = b.loop(n);
   b.set(value, b.graph.constant(DType::float32, -0.1));
+  b.set(counts, lane);
   b.end(i);
+  b.store(steps, b.index(0), b.make(Op::Cast, {counts}, {}, DType::int64), lane, nullptr);
   const Node* once = b.loop(1);
   b.set(value, b.make(Op::Neg, {value}));
   b.end(once);
   b.store(out, b.index(0), value, lane, nullptr);
   for (const int64_t count : {0, 2}) {
-    std::vector<Memory> memory{Memory(DType::float32, 16)};
+    std::vector<Memory> memory{Memory(DType::float32, 16), Memory(DType::int64, 16)};
     run(b, memory, {count});
+    EXPECT_EQ(memory[1].at(7), count ? 7 : 0);
     if (count)
       EXPECT_EQ(number(memory[0], 15), 0.1f);
     else

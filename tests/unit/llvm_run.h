@@ -3,15 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
-#include <limits>
 #include <memory>
 
 #include "backends/support/llvm_compiler.h"
 #include "backends/support/object_image.h"
-#include "base/error.h"
 #include "codegen/llvm_writer.h"
-#include "unit/linear_builder.h"
+#include "unit/linear_cases.h"
 
 namespace whit {
 
@@ -22,6 +21,7 @@ inline const Target& host() {
     Target result;
     result.name = "test";
     result.vector_bytes = 64;
+    result.claims = OpSet::of(Op::Max, Op::Min, Op::MulAdd);
     return result;
   }();
   return target;
@@ -42,67 +42,11 @@ inline std::vector<std::unique_ptr<LlvmCompiler>>& compilers() {
   return all;
 }
 
-/// Memory of one buffer: elements as Bits, laid out as a kernel sees them.
-struct Memory {
-  DType type;
-  std::vector<std::byte> bytes;
-
-  Memory(DType element, std::span<const Bits> values) : type(element), bytes(values.size() * item_size(element)) {
-    for (size_t i = 0; i < values.size(); ++i) store_element(type, &bytes[i * item_size(type)], values[i]);
-  }
-  Memory(DType element, size_t count) : type(element), bytes(count * item_size(element), std::byte{0xcd}) {}
-  Bits at(size_t i) const { return load_element(type, &bytes[i * item_size(type)]); }
+/// A buffer that shows by its contents what nobody wrote.
+struct Memory : CaseBuffer {
+  Memory(DType element, const std::vector<Bits>& values) : CaseBuffer(element, values) {}
+  Memory(DType element, size_t count) : CaseBuffer(element, count) { std::ranges::fill(bytes, std::byte{0xcd}); }
 };
-
-inline std::vector<Bits> edge_values(DType type) {
-  std::vector<Bits> values;
-  if (is_float(type)) {
-    constexpr double infinity = std::numeric_limits<double>::infinity();
-    for (const double v : {0.0,
-                           -0.0,
-                           1.0,
-                           -1.0,
-                           0.5,
-                           -1.5,
-                           2.75,
-                           127.0,
-                           128.0,
-                           -129.0,
-                           255.5,
-                           256.0,
-                           32767.5,
-                           65536.0,
-                           2147483520.0,
-                           2147483647.0,
-                           2147483648.0,
-                           -2147483648.0,
-                           -2147483904.0,
-                           4294967040.0,
-                           4294967296.0,
-                           9223371487098961920.0,
-                           9223372036854775808.0,
-                           -9223372036854775808.0,
-                           1.8446742974197924e19,
-                           18446744073709551616.0,
-                           1e-40,
-                           5e-324,
-                           -1e-38,
-                           3.4e38,
-                           -1.7e308,
-                           infinity,
-                           -infinity,
-                           std::nan("")})
-      values.push_back(bits_of_float(type, v));
-    return values;
-  }
-  const int64_t width = int64_t(bit_width(type));
-  for (const int64_t v :
-       {int64_t(0), int64_t(1), int64_t(-1), int64_t(2), int64_t(3), int64_t(-3), int64_t(7), int64_t(100), width - 1, width, width + 1,
-        std::numeric_limits<int64_t>::min() >> (64 - width), ~(std::numeric_limits<int64_t>::min() >> (64 - width)),
-        int64_t(0x123456789abcdef), int64_t(16777217), int64_t(9007199254740993)})
-    values.push_back(bits_of_integer(type, v));
-  return values;
-}
 
 inline bool same(DType type, Bits a, Bits b) {
   if (is_float(type) && std::isnan(float_of_bits(type, a))) return std::isnan(float_of_bits(type, b));
@@ -111,6 +55,9 @@ inline bool same(DType type, Bits a, Bits b) {
 
 inline constexpr DType kTypes[] = {DType::boolean, DType::int8,  DType::uint8,  DType::int16,   DType::uint16, DType::int32,
                                    DType::uint32,  DType::int64, DType::uint64, DType::float32, DType::float64};
+
+inline constexpr DType kMachineWords[] = {DType::boolean, DType::int8,  DType::uint8,  DType::int16,   DType::uint16, DType::int32,
+                                          DType::uint32,  DType::int64, DType::uint64, DType::float32, DType::float64};
 
 /// Runs one kernel with every compiler, optimised and not, each on a copy of the memory, and checks that all give the same.
 inline void run(const LinearBuilder& builder, std::vector<Memory>& memory, const std::vector<int64_t>& variables = {}, int64_t begin = 0,
