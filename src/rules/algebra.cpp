@@ -76,9 +76,9 @@ constexpr Rule kRows[] = {
     {"not_equal_neg", numbers, -x != -y, x != y},
     {"not_equal_neg_const", numbers, -x != c0, x != -c0},
     {"not_equal_xor_const", exact, (x ^ c0) != c1, x != (c0 ^ c1)},
-    {"less_neg", floats | indices, -x < -y, y < x},
-    {"less_neg_const", floats | indices, -x < c0, -c0 < x},
-    {"const_less_neg", floats | indices, c0 < -x, x < -c0},
+    {"less_neg", floats, -x < -y, y < x},
+    {"less_neg_const", floats, -x < c0, -c0 < x},
+    {"const_less_neg", floats, c0 < -x, x < -c0},
 
     // What a float result may lose by: see docs/numerics.md.
     {"add_zero_relaxed", floats, x + 0, x, relaxed},

@@ -63,6 +63,9 @@ bool middle_is_needless(const Match& m) {
 // The constant as one of another type, if it has that value there.
 const Node* same_number(Graph& graph, const Node* constant, DType type) {
   const Bits bits = convert(constant->dtype, type, constant->arg(0));
+  // Integers that wrap come back the same, but are another number; of 64 bits, even with the same bits.
+  const bool whole = !is_float(constant->dtype) && !is_float(type);
+  if (whole && (bits != constant->arg(0) || (bits < 0 && is_signed(type) != is_signed(constant->dtype)))) return nullptr;
   return convert(type, constant->dtype, bits) == constant->arg(0) ? graph.constant_bits(type, bits) : nullptr;
 }
 
