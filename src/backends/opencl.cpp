@@ -212,6 +212,8 @@ class ClDevice final : public OpenDevice {
     const uint64_t single = device_fact<uint64_t>(device_, kSingleFormats);
     const uint32_t units = std::max(device_fact<uint32_t>(device_, opencl::DeviceInfo::ComputeUnits), 1u);
     const double clock = std::max(device_fact<uint32_t>(device_, opencl::DeviceInfo::MaxClockMegahertz), 1000u) * 1e6;
+    // Where a driver offers no exact division, Divide and Sqrt may be 2.5 and 3 units off, and it may flush subnormals of float32:
+    // OpenCL has no way to ask for more.
     exact_division_ = single & kExactDivideAndSqrt;
     target_.name = "CL";
     target_.claims = OpSet::of(Op::Max, Op::Min);
