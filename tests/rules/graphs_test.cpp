@@ -64,7 +64,7 @@ class Expressions {
     if (op == Op::Cast) {
       const DType type = random_.pick(types);
       // An index is proven not to overflow where it is made; 64 arbitrary bits are none.
-      return type == DType::index && item_size(first->dtype) > 2 && first->dtype != DType::index ? nullptr : graph_.cast(first, type);
+      return type == DType::index && (item_size(first->dtype) > 2 || is_float(first->dtype)) && first->dtype != DType::index ? nullptr : graph_.cast(first, type);
     }
     if (has(op, floating) && !is_float(first->dtype)) return nullptr;
     if (has(op, integral) && is_float(first->dtype)) return nullptr;

@@ -1,0 +1,16 @@
+# Compiles SOURCE and fails unless the compiler refuses it with SENTENCE, or, where that is empty, accepts it.
+execute_process(COMMAND ${COMPILER} -std=c++20 -fsyntax-only -I${ROOT}/src -I${ROOT}/include ${SOURCE}
+  RESULT_VARIABLE result ERROR_VARIABLE report OUTPUT_QUIET)
+if("${SENTENCE}" STREQUAL "")
+  if(NOT result EQUAL 0)
+    message(FATAL_ERROR "refused, though it is right:\n${report}")
+  endif()
+  return()
+endif()
+if(result EQUAL 0)
+  message(FATAL_ERROR "${SOURCE} compiles, though it should be refused: ${SENTENCE}")
+endif()
+string(FIND "${report}" "${SENTENCE}" position)
+if(position EQUAL -1)
+  message(FATAL_ERROR "refused for another reason than \"${SENTENCE}\":\n${report}")
+endif()
