@@ -5,6 +5,7 @@
 #include "backends/support/cpu_device.h"
 #include "backends/support/llvm_compiler.h"
 #include "backends/support/object_image.h"
+#include "base/settings.h"
 #include "codegen/llvm_writer.h"
 #include "runtime/thread_pool.h"
 
@@ -12,7 +13,7 @@ namespace whit {
 
 namespace {
 
-constexpr size_t kKeptSource = 1 << 16;  // longer texts are not worth their memory in a program that may never be looked at
+constexpr size_t kKeptSource = 1 << 14;  // longer texts are kept only for who asked to see them
 constexpr size_t kModuleNodes = 100;     // below this a module costs more to set up than a thread of its own saves
 
 struct LlvmProgram : Program {
@@ -75,7 +76,7 @@ class LlvmDevice : public CpuDevice {
       program->entry = reinterpret_cast<KernelEntry>(image->symbol(chosen[i]->name));
       program->cost = LaunchCost(*chosen[i], target_);
       const std::string_view source = module.function(i);
-      if (source.size() <= kKeptSource) program->source = source;
+      if (source.size() <= kKeptSource || debug_level() >= 4) program->source = source;
       programs[members[i]] = std::move(program);
     }
   }

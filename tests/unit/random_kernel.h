@@ -105,6 +105,7 @@ class RandomKernel {
     if (has(op, floating) && !is_float(type)) type = DType::float32;
     if (has(op, integral) && is_float(type)) type = DType::int32;
     std::vector<const Node*> sources;
+    sources.reserve(3);
     for (int i = 0; i < info(op).arity; ++i) sources.push_back(value(op == Op::Where && i == 0 ? DType::boolean : type, lanes));
     if (type == DType::index && (op == Op::Shl || op == Op::Shr)) sources[1] = b_.index(below(5));
     const Node* node = b_.graph.make(op, Sources(sources));
