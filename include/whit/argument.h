@@ -70,13 +70,15 @@ class PerAxis {
  public:
   PerAxis() = default;  ///< left to the function
   template <Integer T>
-  PerAxis(T value) : list_{int64_t(value)} {}
+  PerAxis(T value) : list_{int64_t(value)}, one_for_all_(true) {}
   PerAxis(std::initializer_list<int64_t> values) : list_(values) {}
   PerAxis(std::vector<int64_t> values) : list_(std::move(values)) {}
   const std::vector<int64_t>& list() const { return list_; }
+  bool one_for_all() const { return one_for_all_; }
 
  private:
   std::vector<int64_t> list_;
+  bool one_for_all_ = false;
 };
 
 /// Nested lists of literals, all of one depth and length: `{{1, 2}, {3, 4}}`.
@@ -110,7 +112,7 @@ struct Slice {
 /// What a created tensor is made of; what is left out takes its default (float32 unless the function says otherwise, the default device).
 struct Options {
   DType dtype = DType::none;
-  std::string device;
+  std::string device = {};
 };
 
 /// Of convolutions. Padding is one number, one for each spatial axis, or a pair (before, after) for each, flat, the last axis first.
