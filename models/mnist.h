@@ -17,7 +17,7 @@ struct MnistNet {
   static constexpr std::array field_names{"conv1", "conv2", "norm1", "conv3", "conv4", "norm2", "out"};
 
   Tensor operator()(const Tensor& images) const {
-    const Tensor half = norm1(conv2(conv1(images).relu()).relu()).max_pool2d();     // (N, 32, 10, 10)
+    const Tensor half = norm1(conv2(conv1(images).relu()).relu()).max_pool2d();   // (N, 32, 10, 10)
     const Tensor quarter = norm2(conv4(conv3(half).relu()).relu()).max_pool2d();  // (N, 64, 3, 3)
     return out(quarter.flatten(1));
   }

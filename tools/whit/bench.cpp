@@ -72,9 +72,12 @@ void print_json(const Workload& workload, const Timing& timing) {
 
 std::string time_text(double seconds) {
   char text[32];
-  if (seconds < 1e-3) std::snprintf(text, sizeof text, "%.1f us", seconds * 1e6);
-  else if (seconds < 1) std::snprintf(text, sizeof text, "%.2f ms", seconds * 1e3);
-  else std::snprintf(text, sizeof text, "%.2f s", seconds);
+  if (seconds < 1e-3)
+    std::snprintf(text, sizeof text, "%.1f us", seconds * 1e6);
+  else if (seconds < 1)
+    std::snprintf(text, sizeof text, "%.2f ms", seconds * 1e3);
+  else
+    std::snprintf(text, sizeof text, "%.2f s", seconds);
   return text;
 }
 
@@ -122,7 +125,8 @@ void add_bench(CLI::App& program) {
   command->callback([options] {
     const std::vector<Workload> workloads = chosen(all_workloads(), options->names);
     if (options->list) return print_list(workloads);
-    if (!options->json) std::printf("%-18s %10s %10s %10s %4s %8s %8s  %s\n", "workload", "cold", "best", "median", "n", "kernels", "peak MB", "rate");
+    if (!options->json)
+      std::printf("%-18s %10s %10s %10s %4s %8s %8s  %s\n", "workload", "cold", "best", "median", "n", "kernels", "peak MB", "rate");
     for (const Workload& workload : workloads) (options->json ? print_json : print_row)(workload, measure(workload));
   });
 }

@@ -97,8 +97,12 @@ void print_text(const MnistReport& report, const TrainingPlan& plan) {
 void add_options(CLI::App& command, MnistOptions& options) {
   command.add_option("--data", options.data, "folder of the MNIST files; without it $WHIT_DATA, the cache and a download are tried");
   command.add_option("--device", options.device, "device to train on, as `whit devices` names it");
-  command.add_option("--steps", options.plan.steps, "training steps")->capture_default_str()->check(CLI::Range(int64_t(1), int64_t(1) << 40));
-  command.add_option("--batch", options.plan.batch, "images a step")->capture_default_str()->check(CLI::Range(int64_t(1), int64_t(1) << 24));
+  command.add_option("--steps", options.plan.steps, "training steps")
+      ->capture_default_str()
+      ->check(CLI::Range(int64_t(1), int64_t(1) << 40));
+  command.add_option("--batch", options.plan.batch, "images a step")
+      ->capture_default_str()
+      ->check(CLI::Range(int64_t(1), int64_t(1) << 24));
   command.add_option("--seed", options.plan.seed, "of the initial weights and the batches")->capture_default_str();
   command.add_option("--test-images", options.test_images, "how many images to test on; all 10000 (64 on CPU:INTERP) unless given")
       ->check(CLI::NonNegativeNumber);

@@ -17,10 +17,10 @@ struct TrainingPlan {
 };
 
 struct TrainingFigures {
-  std::vector<float> losses;          ///< by step
-  std::vector<double> seconds;        ///< by step
-  double first_loss_after = 0;        ///< seconds since the process was started
-  int64_t kernels = 0;                ///< launches in the last step
+  std::vector<float> losses;    ///< by step
+  std::vector<double> seconds;  ///< by step
+  double first_loss_after = 0;  ///< seconds since the process was started
+  int64_t kernels = 0;          ///< launches in the last step
 };
 
 /// Told after each batch how far it is and, in a few words, how well it goes.

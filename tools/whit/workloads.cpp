@@ -12,7 +12,8 @@ namespace whit::tool {
 
 std::vector<Workload> all_workloads() {
   std::vector<Workload> all;
-  for (const auto& group : {training_workloads(), compiler_workloads(), operator_workloads()}) all.insert(all.end(), group.begin(), group.end());
+  for (const auto& group : {training_workloads(), compiler_workloads(), operator_workloads()})
+    all.insert(all.end(), group.begin(), group.end());
   return all;
 }
 
