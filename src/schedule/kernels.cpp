@@ -200,7 +200,7 @@ class Builder {
   }
 
   const Node* store_of(const Node* param, const Node* index, const Node* value) { return graph_.make(Op::Store, {param, index, value}); }
-  const Node* store_sink(const std::vector<const Node*>& stores) { return simplify(graph_, graph_.make(Op::Sink, stores)); }
+  const Node* store_sink(const std::vector<const Node*>& stores) { return simplify_kernel(graph_, graph_.make(Op::Sink, stores)); }
 
   // True if the value reads the storage it will be written to at another place than the one written.
   static bool reads_elsewhere(const Node* value, const Node* param, const Node* index) {
