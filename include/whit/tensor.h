@@ -162,9 +162,9 @@ class Tensor {
   friend Tensor operator>(const Operand& a, const Operand& b);
   friend Tensor operator<=(const Operand& a, const Operand& b);
   friend Tensor operator>=(const Operand& a, const Operand& b);
-  Tensor operator-() const { return neg(); }
-  Tensor operator~() const { return bitwise_not(); }
-  Tensor operator!() const { return logical_not(); }
+  friend Tensor operator-(const Operand& a) { return a.tensor->neg(a.site); }
+  friend Tensor operator~(const Operand& a) { return a.tensor->bitwise_not(a.site); }
+  friend Tensor operator!(const Operand& a) { return a.tensor->logical_not(a.site); }
   Tensor floor_div(const Operand& b) const;  ///< as Python's //: rounds towards minus infinity; x // 0 = 0 for integers
   Tensor trunc_div(const Operand& b) const;  ///< towards zero
   Tensor fmod(const Operand& b) const;       ///< the remainder of trunc_div: the sign of this
@@ -268,7 +268,7 @@ class Tensor {
   Tensor conv2d(const Tensor& weight, const Tensor& bias = {}, const ConvOptions& options = {}, Site at = {}) const;
   /// The adjoint: weight (C, O / groups, kernel …).
   Tensor conv_transpose2d(const Tensor& weight, const Tensor& bias = {}, const ConvOptions& options = {}, Site at = {}) const;
-  /// Over the last axes, as many as the kernel has; padding counts as the least value.
+  /// Over the last axes, as many as the kernel lists (one number: two); padding counts as the least value.
   Tensor max_pool2d(PerAxis kernel = {2, 2}, const PoolOptions& options = {}, Site at = {}) const;
   Tensor avg_pool2d(PerAxis kernel = {2, 2}, const PoolOptions& options = {}, Site at = {}) const;
 

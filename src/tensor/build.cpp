@@ -144,12 +144,12 @@ DType type_of(const Scalar& scalar) {
   return scalar.integer >= INT32_MIN && scalar.integer <= INT32_MAX ? DType::int32 : DType::int64;
 }
 
-DType common_type(std::initializer_list<const Operand*> operands) {
+DType common_type(std::initializer_list<const Operand*> operands, std::string_view operation) {
   DType type = DType::none, alone = DType::none;
   bool has_float = false, has_integer = false;
   for (const Operand* operand : operands) {
     if (operand->tensor) {
-      type = promote(type, operand->tensor->dtype());
+      type = promote(type, node_of(*operand->tensor, operation)->dtype);
       continue;
     }
     has_float |= operand->scalar.kind == Scalar::Kind::floating;

@@ -63,7 +63,7 @@ void check_sizes(const Sizes& shape, std::string_view operation);
 /// The shape both broadcast to; a UserError(Shape) if there is none.
 Sizes broadcast(const Sizes& a, const Sizes& b, std::string_view operation);
 /// The type in which the operands meet.
-DType common_type(std::initializer_list<const Operand*> operands);
+DType common_type(std::initializer_list<const Operand*> operands, std::string_view operation);
 DType type_of(const Scalar& scalar);
 /// The constant; a UserError(Value) if an integer doesn't fit an integer type.
 NodeRef literal(const Scalar& scalar, DType type, std::string_view operation);

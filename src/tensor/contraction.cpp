@@ -230,7 +230,7 @@ struct Pooling {
 
 Pooling pooling(const Tensor& x, const PerAxis& kernel, const PoolOptions& options, std::string_view operation) {
   const Sizes sizes = sizes_of(node_of(x, operation));
-  const size_t axes = kernel.list().size() == 1 ? 2 : kernel.list().size();
+  const size_t axes = kernel.one_for_all() ? 2 : kernel.list().size();
   if (axes == 0 || axes > sizes.size()) refuse(ErrorKind::Shape, operation, "a kernel with ", axes, " axes doesn't fit an input ", text(sizes));
   Pooling p;
   p.window.kernel = per_axis(kernel, axes, 1, operation, "kernel");

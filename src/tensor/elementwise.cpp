@@ -19,7 +19,7 @@ Operands meet(const Operand& a, const Operand& b, std::string_view operation, DT
   return {nodes[0], nodes[1]};
 }
 
-Operands meet(const Operand& a, const Operand& b, std::string_view operation) { return meet(a, b, operation, common_type({&a, &b})); }
+Operands meet(const Operand& a, const Operand& b, std::string_view operation) { return meet(a, b, operation, common_type({&a, &b}, operation)); }
 
 Site site_of(const Operand& a, const Operand& b) { return a.tensor ? a.site : b.site; }
 
@@ -37,7 +37,7 @@ Tensor binary(Op op, const Operand& a, const Operand& b, std::string_view operat
 // Bitwise: integers and bool only.
 Tensor bitwise(Op op, const Operand& a, const Operand& b, std::string_view operation) {
   const Call call(site_of(a, b));
-  const DType type = common_type({&a, &b});
+  const DType type = common_type({&a, &b}, operation);
   const bool shift = op == Op::Shl || op == Op::Shr;
   if (is_float(type) || (shift && type == DType::boolean))
     refuse(ErrorKind::Type, operation, "works on integers", shift ? "" : " and bool", ", not on ", types_of(a, b), "; cast or bitcast first");
@@ -82,8 +82,8 @@ NodeRef floored_remainder(const NodeRef& a, const NodeRef& b) {
 }
 
 // bool has no division: it is divided as int32.
-DType division_type(const Operand& a, const Operand& b) {
-  const DType type = common_type({&a, &b});
+DType division_type(const Operand& a, const Operand& b, std::string_view operation) {
+  const DType type = common_type({&a, &b}, operation);
   return type == DType::boolean ? DType::int32 : type;
 }
 
@@ -93,13 +93,13 @@ DType division_type(const Operand& a, const Operand& b) {
 
 Tensor operator+(const Operand& a, const Operand& b) {
   const Call call(site_of(a, b));
-  if (common_type({&a, &b}) == DType::boolean) return binary(Op::Or, a, b, "add");
+  if (common_type({&a, &b}, "add") == DType::boolean) return binary(Op::Or, a, b, "add");
   return binary(Op::Add, a, b, "add");
 }
 
 Tensor operator-(const Operand& a, const Operand& b) {
   const Call call(site_of(a, b));
-  const DType type = common_type({&a, &b});
+  const DType type = common_type({&a, &b}, "sub");
   if (type == DType::boolean) refuse(ErrorKind::Type, "sub", "bool has no difference; use ^ or !=, or cast to an integer");
   const auto [x, y] = meet(a, b, "sub", type);
   return tensor_of(subtract(x, y));
@@ -107,20 +107,20 @@ Tensor operator-(const Operand& a, const Operand& b) {
 
 Tensor operator*(const Operand& a, const Operand& b) {
   const Call call(site_of(a, b));
-  if (common_type({&a, &b}) == DType::boolean) return binary(Op::And, a, b, "mul");
+  if (common_type({&a, &b}, "mul") == DType::boolean) return binary(Op::And, a, b, "mul");
   return binary(Op::Mul, a, b, "mul");
 }
 
 Tensor operator/(const Operand& a, const Operand& b) {
   const Call call(site_of(a, b));
-  const DType type = common_type({&a, &b});
+  const DType type = common_type({&a, &b}, "div");
   const auto [x, y] = meet(a, b, "div", is_float(type) ? type : DType::float32);
   return tensor_of(make(Op::Divide, {x.get(), y.get()}));
 }
 
 Tensor operator%(const Operand& a, const Operand& b) {
   const Call call(site_of(a, b));
-  const auto [x, y] = meet(a, b, "mod", division_type(a, b));
+  const auto [x, y] = meet(a, b, "mod", division_type(a, b, "mod"));
   return tensor_of(floored_remainder(x, y));
 }
 
@@ -154,29 +154,45 @@ Tensor less_or_equal(const Operand& a, const Operand& b, std::string_view operat
 Tensor operator<=(const Operand& a, const Operand& b) { return less_or_equal(a, b, "le"); }
 Tensor operator>=(const Operand& a, const Operand& b) { return less_or_equal(b, a, "ge"); }
 
-Tensor& Tensor::operator+=(const Operand& value) { return assign(*this + value); }
-Tensor& Tensor::operator-=(const Operand& value) { return assign(*this - value); }
-Tensor& Tensor::operator*=(const Operand& value) { return assign(*this * value); }
-Tensor& Tensor::operator/=(const Operand& value) { return assign(*this / value); }
+Tensor& Tensor::operator+=(const Operand& value) {
+  const Call call(value.site);
+  return assign(*this + value);
+}
+
+Tensor& Tensor::operator-=(const Operand& value) {
+  const Call call(value.site);
+  return assign(*this - value);
+}
+
+Tensor& Tensor::operator*=(const Operand& value) {
+  const Call call(value.site);
+  return assign(*this * value);
+}
+
+Tensor& Tensor::operator/=(const Operand& value) {
+  const Call call(value.site);
+  return assign(*this / value);
+}
+
 
 // ---- Division and powers ------------------------------------------------------------------------------------------------------------
 
 Tensor Tensor::trunc_div(const Operand& b) const {
   const Call call(b.site);
-  const auto [x, y] = meet(*this, b, "trunc_div", division_type(*this, b));
+  const auto [x, y] = meet(*this, b, "trunc_div", division_type(*this, b, "trunc_div"));
   if (!is_float(x->dtype)) return tensor_of(make(Op::Quotient, {x.get(), y.get()}));
   return tensor_of(make(Op::Divide, {x.get(), y.get()})).trunc();
 }
 
 Tensor Tensor::fmod(const Operand& b) const {
   const Call call(b.site);
-  const auto [x, y] = meet(*this, b, "fmod", division_type(*this, b));
+  const auto [x, y] = meet(*this, b, "fmod", division_type(*this, b, "fmod"));
   return tensor_of(truncated_remainder(x, y));
 }
 
 Tensor Tensor::floor_div(const Operand& b) const {
   const Call call(b.site);
-  const auto [x, y] = meet(*this, b, "floor_div", division_type(*this, b));
+  const auto [x, y] = meet(*this, b, "floor_div", division_type(*this, b, "floor_div"));
   if (!is_float(x->dtype)) {
     const NodeRef quotient = make(Op::Quotient, {x.get(), y.get()});
     if (!is_signed(x->dtype)) return tensor_of(quotient);
@@ -220,7 +236,7 @@ Tensor integer_power(const Tensor& base, const Tensor& exponent) {
 Tensor Tensor::pow(const Operand& exponent) const {
   const Call call(exponent.site);
   const Operand base(*this);
-  const DType common = common_type({&base, &exponent});
+  const DType common = common_type({&base, &exponent}, "pow");
   if (!exponent.tensor && exponent.scalar.kind == Scalar::Kind::integer) {
     const int64_t n = exponent.scalar.integer;
     if (!is_float(common) && n < 0) refuse(ErrorKind::Value, "pow", "an integer to the power ", n, " isn't an integer; cast to a float first");
@@ -241,7 +257,7 @@ Tensor Tensor::minimum(const Operand& b) const { return binary(Op::Min, Operand(
 
 Tensor Tensor::where(const Operand& yes, const Operand& no) const {
   const Call call(yes.site);
-  const DType type = common_type({&yes, &no});
+  const DType type = common_type({&yes, &no}, "where");
   NodeRef condition(node_of(*this, "where"));
   if (condition->dtype != DType::boolean) condition = make(Op::NotEqual, {condition.get(), zero(condition->dtype).get()});
   std::array<NodeRef, 3> nodes{condition, operand_node(yes, type, "where"), operand_node(no, type, "where")};

@@ -236,7 +236,7 @@ Tensor& Tensor::set(std::initializer_list<Index> indices, const Operand& value) 
   const Selection selection = select(*this, std::vector<Index>(indices));
   Tensor view = selection.view;
   if (selection.tensors.empty()) view.assign(value);
-  else view.assign(scatter_places(selection, value.tensor ? *value.tensor : full({}, value.scalar, {.dtype = common_type({&value})})));
+  else view.assign(scatter_places(selection, value.tensor ? *value.tensor : full({}, value.scalar, {.dtype = common_type({&value}, "set")})));
   return *this;
 }
 

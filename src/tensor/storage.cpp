@@ -72,19 +72,39 @@ void check_writable(const Steps& steps) {
       refuse(ErrorKind::Value, "assign", "the tensor was made by expand, so that several of its elements are one; write to a clone");
 }
 
+// `old` with `value` where the view shows it, as a new value.
+NodeRef merged(const Steps& steps, const NodeRef& value, const NodeRef& old) {
+  const NodeRef everywhere = expand(TensorGraph::shared().constant(DType::boolean, 1), sizes_of(value.get()));
+  const NodeRef written = undo(steps, everywhere), placed = undo(steps, value);
+  return make(Op::Where, {written.get(), placed.get(), old.get()});
+}
+
+bool any_realized(const Node* view, const Node* base) {
+  for (; view != base; view = view->source(0))
+    if (is_realized(view)) return true;
+  return false;
+}
+
+// A write to a part of storage.
+NodeRef write_storage(NodeRef old, Steps steps, const NodeRef& value) {
+  // The storage seen in another shape is the same storage.
+  const Sizes shape = sizes_of(old.get());
+  while (!steps.empty() && steps[0].op == Op::Reshape) {
+    old = reshape(std::move(old), steps[0].args);
+    steps.erase(steps.begin());
+  }
+  const NodeRef place = replay(steps, old);
+  // A view whose value has been read has a copy of it, and would be taken for that.
+  const bool whole = place == old, copied = any_realized(place.get(), old.get());
+  return reshape(whole ? assign_node(old.get(), value) : copied ? assign_node(old.get(), merged(steps, value, old)) : assign_node(old.get(), value, place.get()), shape);
+}
+
 // Writes through a view: the base gets a new version, and the view shows that one.
 void write_view(View& view, const NodeRef& value) {
   check_writable(view.steps);
-  Handle& base = *view.base;
-  const NodeRef old = base.node();
-  if (has_storage(old.get())) {
-    base.set_node(assign_node(old.get(), value, replay(view.steps, old).get()));
-  } else {
-    const NodeRef everywhere = expand(TensorGraph::shared().constant(DType::boolean, 1), sizes_of(value.get()));
-    const NodeRef written = undo(view.steps, everywhere), placed = undo(view.steps, value);
-    base.set_node(make(Op::Where, {written.get(), placed.get(), old.get()}));
-  }
-  view.set_node(replay(view.steps, base.node()));
+  const NodeRef old = view.base->node();
+  view.base->set_node(has_storage(old.get()) ? write_storage(old, view.steps, value) : merged(view.steps, value, old));
+  view.set_node(replay(view.steps, view.base->node()));
 }
 
 }  // namespace
@@ -93,7 +113,7 @@ Tensor& Tensor::assign(const Operand& value) {
   const Call call(value.site);
   const NodeRef old(node_of(*this, "assign"));
   const Operand self(*this);
-  const DType type = value.tensor ? promote(dtype(), value.tensor->dtype()) : common_type({&self, &value});
+  const DType type = common_type({&self, &value}, "assign");
   if (type != dtype())
     refuse(ErrorKind::Type, "assign", value.tensor ? name(value.tensor->dtype()) : name(type_of(value.scalar)), " values don't fit a tensor of ", name(dtype()), "; cast them");
   NodeRef node = operand_node(value, type, "assign");
