@@ -48,7 +48,7 @@ inline constexpr size_t kMaxFields = 16;
 /// Stands for an initial value of any field.
 struct AnyField {
   template <class T>
-  operator T() const;
+  operator T() const;  // NOLINT(google-explicit-constructor): it has to convert
 };
 
 template <class T, size_t... I>
@@ -114,9 +114,9 @@ constexpr bool is_tuple = requires {
   std::tuple_size<T>::value;
 };
 template <class T>
-constexpr bool is_variant = false;
+inline constexpr bool is_variant = false;
 template <class... Types>
-constexpr bool is_variant<std::variant<Types...>> = true;
+inline constexpr bool is_variant<std::variant<Types...>> = true;
 
 inline std::string joined(const std::string& prefix, std::string_view name) {
   return prefix.empty() ? std::string(name) : prefix + "." + std::string(name);

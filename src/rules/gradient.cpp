@@ -62,7 +62,7 @@ constexpr void emit(Table& table, const patterns::Pattern::Step& from) {
 constexpr void add(Table& table, const OpInfo& op, const Column& column) {
   Row& row = table.rows[table.row_count++];
   row.function = column.function;
-  if (column.count && column.count != op.arity) throw "a gradient has one pattern for each source, or `nothing`";
+  if (column.count && int(column.count) != int(op.arity)) throw "a gradient has one pattern for each source, or `nothing`";
   uint32_t bound = 1u << patterns::out.id | 1u << patterns::dy.id;
   for (unsigned k = 0; k < column.count; ++k) bound |= 1u << k;
   for (unsigned k = 0; k < column.count; ++k) {

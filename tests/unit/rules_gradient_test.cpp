@@ -36,7 +36,7 @@ class Lab {
   TensorInputs inputs;
   std::vector<const Node*> leaves;  ///< shaped; differentiable
 
-  const Node* leaf(const std::vector<int64_t>& shape, std::vector<double> values, DType type = DType::float64) {
+  const Node* leaf(const std::vector<int64_t>& shape, const std::vector<double>& values, DType type = DType::float64) {
     TensorValue value{{int64_t(values.size())}, {}};
     for (const double number : values) value.values.push_back(bits_of_number(type, number));
     const Node* buffer = graph.make(Op::Buffer, {}, {int64_t(inputs.size()) + 1, int64_t(values.size()), 0}, type);
