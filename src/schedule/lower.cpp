@@ -125,7 +125,7 @@ const Node* Lowering::accumulate(const Key& key, const Node* value) {
   const Node* node = key.node;
   const SourceUse use = source_use(graph_, node, 0, {key.tuple, key.gate}, key.nest);
   std::vector<const Node*> sources{value};
-  for (const Node* range : use.nest->sources().subspan(key.nest->sources().size())) {
+  for (const Node* range : use.nest->sources().subspan(depth_of({key.tuple, key.gate}, key.nest))) {
     if (range->source(0)->is_constant(0)) return graph_.constant_bits(value->dtype, identity_of(node->reduce_op(), value->dtype));
     sources.push_back(range);
   }

@@ -34,10 +34,8 @@ struct Root {
 // How often a value of `count` elements is computed by a loop nest that reads it there: the loops down to the innermost one its place
 // depends on. Padding makes a nest look longer than the work it does: behind a gate, no more than twice the elements count once.
 double evaluations(const Use& use, double elements) {
-  const uint64_t open = use.place.tuple->open | (use.place.gate ? use.place.gate->open : 0);
-  const size_t depth = size_t(64 - std::countl_zero(open));
   double count = 1;
-  for (size_t i = 0; i < depth && i < use.nest->sources().size(); ++i) count *= double(use.nest->source(i)->source(0)->maximum);
+  for (size_t i = 0, depth = depth_of(use.place, use.nest); i < depth; ++i) count *= double(use.nest->source(i)->source(0)->maximum);
   return use.place.gate && count < 2 * elements ? std::min(count, elements) : count;
 }
 
@@ -68,6 +66,7 @@ class Chooser {
     Estimate estimate;
     std::vector<Use> uses;
     bool forced = false;
+    double terms = 1;  ///< folded into one element, were all reductions below fused
   };
   Fact& fact(const Node* node) { return facts_[node->id]; }
 
@@ -75,6 +74,10 @@ class Chooser {
     std::vector<const Estimate*> sources;
     for (const Node* source : node->sources()) sources.push_back(&fact(source).estimate);
     fact(node).estimate = estimate(node, sources);
+    if (has(node->op, alu | movement | reduces))
+      for (const Node* source : node->sources())
+        if (!fact(source).forced) fact(node).terms = std::max(fact(node).terms, fact(source).terms);
+    if (node->op == Op::Reduce && element_count(node->shape()) > 0) fact(node).terms *= double(element_count(node->source(0)->shape())) / double(element_count(node->shape()));
     if (node->op == Op::Contiguous || node->op == Op::Copy || node->op == Op::Assign) fact(node).forced = true;
     if (node->op == Op::Copy && node->source(0)->op != Op::Param) fact(node->source(0)).forced = true;
   }
@@ -176,7 +179,15 @@ class Chooser {
     const double rows = evaluations(use, count);
     const Root& root = roots_[use.root];
     if (rows < kNominalThreads && rows < double(element_count(root.node->shape()))) anew += work * (1 / rows - 1 / kNominalThreads) * kNominalThreads;
-    return anew > store_seconds(node, roots, target);
+    return anew + hindrance(use, fact(node).terms, count * fact(node).terms / target.flops_per_second) > store_seconds(node, roots, target);
+  }
+
+  // A long reduction beside short loops of its consumer decides over no axis of its own: run by itself it is vectorised and tiled along the
+  // axes that suit it. Beside loops of about its own length (softmax, a norm) there is nothing to lose.
+  static double hindrance(const Use& use, double terms, double work) {
+    double beside = 1;
+    for (size_t i = depth_of(use.place, use.nest); i < use.nest->sources().size(); ++i) beside *= double(use.nest->source(i)->source(0)->maximum);
+    return beside > 1 && terms > 4 * beside ? 0.5 * work : 0;
   }
 
   Graph& graph_;
@@ -188,6 +199,11 @@ class Chooser {
 
 }  // namespace
 
+size_t depth_of(Place place, const Node* nest) {
+  const uint64_t open = place.tuple->open | (place.gate ? place.gate->open : 0);
+  return std::min<size_t>(size_t(64 - std::countl_zero(open)), nest->sources().size());
+}
+
 SourceUse source_use(Graph& graph, const Node* node, size_t source, Place place, const Node* nest) {
   const Node* from = node->source(source);
   if (has(node->op, movement)) {
@@ -197,7 +213,8 @@ SourceUse source_use(Graph& graph, const Node* node, size_t source, Place place,
   }
   if (node->op == Op::Reduce) {
     std::vector<const Node*> index(place.tuple->sources().begin(), place.tuple->sources().end());
-    std::vector<const Node*> ranges(nest->sources().begin(), nest->sources().end());
+    const Sources outer = nest->sources().first(depth_of(place, nest));
+    std::vector<const Node*> ranges(outer.begin(), outer.end());
     for (const int64_t axis : node->args().subspan(1)) {
       const Dim& dim = from->shape()[size_t(axis)];
       if (dim.is(1)) continue;

@@ -29,7 +29,11 @@ struct StoredTensor {
 /// The stored tensors of a request, each after those it is computed from.
 std::vector<StoredTensor> choose_stores(Graph& graph, const std::vector<const Node*>& outputs, const std::function<const Target&(DeviceId)>& target);
 
-/// The places at which a node's sources are read when it is read at `place`, and for a Reduce the new ranges (appended to `nest`).
+/// The loops of `nest` that a value at this place is computed in: those down to the innermost one it depends on.
+size_t depth_of(Place place, const Node* nest);
+
+/// The places at which a node's sources are read when it is read at `place`. A Reduce runs in the loops its place needs (`nest` cut off
+/// there) and adds its own.
 struct SourceUse {
   Place place;
   const Node* nest;
