@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
-#include "engine/handle.h"
 #include "process.h"
 #include "workloads.h"
 
@@ -38,11 +37,10 @@ Timing measure(const Workload& workload) {
     std::vector<double> seconds;
     const double end = seconds_since_start() + kBudget;
     while (seconds.empty() || (seconds.size() < size_t(workload.repeats) && seconds_since_start() < end)) {
-      const int64_t launches = counters().kernels;
       const Sample sample = call();
       seconds.push_back(sample.seconds);
       timing.work = sample.work;
-      timing.kernels = counters().kernels - launches;
+      timing.kernels = sample.kernels;
     }
     std::ranges::sort(seconds);
     timing.best = seconds.front();

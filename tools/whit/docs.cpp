@@ -3,7 +3,7 @@
 
 #include "base/file.h"
 #include "commands.h"
-#include "rules/markdown.h"
+#include "rules/document.h"
 
 namespace whit::tool {
 

@@ -50,7 +50,7 @@ int run(int argc, char** argv) {
   program.set_version_flag("--version", "whit " WHIT_VERSION);
   program.require_subcommand(1);
   program.footer("DEV chooses the device (see `whit devices`), DEBUG=1 to 6 shows what happens, WHIT_THREADS how many threads work.");
-  for (const auto add : {add_mnist, add_bench, add_devices}) add(program);
+  for (const auto add : {add_mnist, add_bench, add_devices, add_docs}) add(program);
   add_help(program);
   try {
     program.parse(argc, argv);

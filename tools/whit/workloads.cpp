@@ -1,5 +1,6 @@
 #include "workloads.h"
 
+#include <chrono>
 #include <cstdlib>
 #include <memory>
 #include <new>
@@ -15,6 +16,14 @@ std::vector<Workload> all_workloads() {
   for (const auto& group : {training_workloads(), compiler_workloads(), operator_workloads()})
     all.insert(all.end(), group.begin(), group.end());
   return all;
+}
+
+Sample timed(const std::function<void()>& call, double work) {
+  const int64_t launches = counters().kernels;
+  const auto start = std::chrono::steady_clock::now();
+  call();
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return {.seconds = seconds, .work = work, .kernels = counters().kernels - launches};
 }
 
 namespace {

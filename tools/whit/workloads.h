@@ -1,7 +1,6 @@
 // The workloads of `whit bench`: named pieces of work, the same ones that the scripts which measure other frameworks do.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -13,7 +12,8 @@ namespace whit::tool {
 /// One timed call.
 struct Sample {
   double seconds = 0;
-  double work = 0;  ///< operations, bytes or visits done, for the rate
+  double work = 0;      ///< operations, bytes or visits done, for the rate
+  int64_t kernels = 0;  ///< launches
 };
 
 /// How the speed of a workload is given beside its time: `work` a second in `unit`s, under the name that the JSON line has.
@@ -39,13 +39,8 @@ std::vector<Workload> training_workloads();
 std::vector<Workload> compiler_workloads();
 std::vector<Workload> operator_workloads();
 
-/// Seconds that something takes.
-template <class Work>
-double seconds_of(Work&& work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
+/// Times something that does so much work.
+Sample timed(const std::function<void()>& call, double work = 0);
 
 /// Numbers near a normal distribution, in storage on the default device. Drawn on the host, so that no kernel is compiled for them: the
 /// first call of a workload pays for all it needs.

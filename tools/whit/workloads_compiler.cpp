@@ -26,7 +26,7 @@ std::function<std::function<Sample()>()> on_fresh_sizes(Tensor (*apply)(const Te
     const auto size = std::make_shared<int64_t>(1000);
     return [apply, size] {
       const Tensor input = random_input({(*size)++});
-      return Sample{seconds_of([&] { apply(input).to_vector(); })};
+      return timed([&] { apply(input).to_vector(); });
     };
   };
 }

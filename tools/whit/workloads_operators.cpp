@@ -28,7 +28,7 @@ Workload workload(std::string name, std::string description, Operator apply, std
   const auto prepare = [apply, shapes = std::move(shapes), work]() -> std::function<Sample()> {
     Inputs inputs;
     for (const Sizes& shape : shapes) inputs.push_back(random_input(shape));
-    return [apply, inputs = std::move(inputs), work] { return Sample{seconds_of([&] { finish(apply(inputs)); }), work}; };
+    return [apply, inputs = std::move(inputs), work] { return timed([&] { finish(apply(inputs)); }, work); };
   };
   return {.name = std::move(name), .description = std::move(description), .rate = rate, .prepare = prepare};
 }

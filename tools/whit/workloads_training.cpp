@@ -39,7 +39,7 @@ Workload mnist_step(int64_t batch) {
           .description = "training step of the MNIST net, batch " + std::to_string(batch) + ", random images",
           .prepare = [batch]() -> std::function<Sample()> {
             const auto step = std::make_shared<MnistStep>(batch);
-            return [step] { return Sample{seconds_of([&] { (*step)().item(); })}; };
+            return [step] { return timed([&] { (*step)().item(); }); };
           }};
 }
 
@@ -52,7 +52,7 @@ Workload compile_mnist() {
             return [] {
               MnistStep step(128);
               forget_plans();
-              return Sample{seconds_of([&] { step(); })};
+              return timed([&] { step(); });
             };
           }};
 }
@@ -84,7 +84,7 @@ Workload mlp_step() {
           .prepare = []() -> std::function<Sample()> {
             const auto step = std::make_shared<MlpStep>();
             realize(nn::parameters(step->net));
-            return [step] { return Sample{seconds_of([&] { (*step)(); })}; };
+            return [step] { return timed([&] { (*step)(); }); };
           }};
 }
 
