@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "rewrite/memo.h"
+#include "rewrite/trace.h"
 
 namespace whit {
 
@@ -88,14 +89,19 @@ class Substituter {
 }  // namespace
 
 const Node* substitute(Graph& graph, const Node* root, std::span<const Substitution> substitutions) {
-  return substitutions.empty() ? root : Substituter(graph, substitutions)(root);
+  return substitute(graph, Sources(&root, 1), substitutions)[0];
 }
 
 std::vector<const Node*> substitute(Graph& graph, Sources roots, std::span<const Substitution> substitutions) {
   std::vector<const Node*> results(roots.begin(), roots.end());
   if (substitutions.empty()) return results;
   Substituter replace(graph, substitutions);
-  for (const Node*& result : results) result = replace(result);
+  Trace* trace = Trace::of(graph);
+  for (const Node*& result : results) {
+    const Node* before = result;
+    result = replace(before);
+    if (trace && result != before) trace->add(nullptr, before, result);
+  }
   return results;
 }
 

@@ -42,6 +42,9 @@ class Trace {
   std::vector<Entry> entries_;
 };
 
+/// The log as text, a line a step: the pass, the rule, what it matched and what it made of it.
+std::string to_string(const Trace& trace);
+
 /// While it lives, this thread's rewriting of the trace's graph is recorded.
 class Recording {
  public:

@@ -104,11 +104,33 @@ bool AffineSum::recombine() {
   return true;
 }
 
+bool counts_below(const Node* value, const Node* limit) {
+  if (value->minimum < 0) return false;
+  if (value->maximum < limit->minimum) return true;
+  if (value->op == Op::Range) return value->source(0) == limit;
+  return value->op == Op::Remainder && value->source(1) == limit && limit->minimum > 0;
+}
+
 Interval AffineSum::interval() const {
   constexpr __int128 beyond = __int128(1) << 100;
   __int128 low = constant, high = constant;
+  int64_t factors[kMaxTerms];
+  for (size_t i = 0; i < count; ++i) factors[i] = terms[i].factor;
+  // f * (range - size) <= -f: what the factors of a range and its symbolic size have in common is bounded together.
   for (size_t i = 0; i < count; ++i) {
-    const __int128 a = __int128(terms[i].node->minimum) * terms[i].factor, b = __int128(terms[i].node->maximum) * terms[i].factor;
+    if (terms[i].node->op != Op::Range || terms[i].node->source(0)->is_constant()) continue;
+    for (size_t j = 0; j < count; ++j) {
+      if (terms[j].node != terms[i].node->source(0) || (factors[i] > 0) == (factors[j] > 0)) continue;
+      const int64_t f = factors[i] > 0 ? std::min(factors[i], -factors[j]) : std::max(factors[i], -factors[j]);
+      const __int128 near = -__int128(f), far = -__int128(f) * terms[j].node->maximum;
+      low += std::min(near, far);
+      high += std::max(near, far);
+      factors[i] -= f;
+      factors[j] += f;
+    }
+  }
+  for (size_t i = 0; i < count; ++i) {
+    const __int128 a = __int128(terms[i].node->minimum) * factors[i], b = __int128(terms[i].node->maximum) * factors[i];
     // Far outside int64 it does not matter how far, and the sum must not wrap.
     low += clamp(std::min(a, b), -beyond, beyond);
     high += clamp(std::max(a, b), -beyond, beyond);

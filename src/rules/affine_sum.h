@@ -27,7 +27,7 @@ struct AffineSum {
   /// Merges x/c and x%c, where their factors allow it, and the like. Keeps the value, for every x.
   bool recombine();
 
-  /// Bounds of the value; saturated at the ends of int64.
+  /// Bounds of the value; saturated at the ends of int64. Knows that a range stays below its size, be that a symbol.
   Interval interval() const;
   /// The greatest common divisor of the factors; 0 without terms.
   int64_t common_factor() const;
@@ -41,6 +41,9 @@ struct AffineSum {
 /// Division that rounds down, and its remainder, which is never negative for a positive divisor.
 constexpr int64_t floor_quotient(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 constexpr int64_t floor_remainder(int64_t a, int64_t b) { return a - floor_quotient(a, b) * b; }
+
+/// Whether 0 <= value < limit for certain: by intervals, or because the value is a range of this size or a remainder by it.
+bool counts_below(const Node* value, const Node* limit);
 
 /// The canonical order of terms and factors: what depends on no range first, then by the innermost (highest) range.
 bool comes_before(const Node* a, const Node* b);

@@ -13,8 +13,6 @@ constexpr OpSet kElementwise = OpSet::with(alu);
 constexpr TypeSet kBounded = exact & ~TypeSet(DType::uint64);  // an interval in int64 cannot tell of uint64
 
 bool divides(const Match& m, const Hole& divisor, const Hole& number) { return m.integer(divisor) > 0 && m.integer(number) > 0 && m.integer(number) % m.integer(divisor) == 0; }
-bool positive(const Node* node) { return node->minimum > 0; }
-bool not_negative(const Node* node) { return node->minimum >= 0; }
 bool excludes_zero(const Node* node) { return node->minimum > 0 || node->maximum < 0; }
 
 // Whether the product of two positive constants fits their type, so that dividing by one after the other is dividing by it.
@@ -41,10 +39,8 @@ constexpr Rule kRows[] = {
     {"quotient_quotient", integers, quotient(quotient(x, c0), c1), quotient(x, c0 * c1), [](const Match& m) { return product_fits(m, c0, c1); }},
     {"remainder_remainder", integers, (x % c0) % c1, x % c1, [](const Match& m) { return divides(m, c1, c0); }},
     {"remainder_quotient", indices, quotient(x % c0, c1), quotient(x, c1) % quotient(c0, c1), [](const Match& m) { return divides(m, c1, c0); }, grows("the quotient moves inwards")},
-    {"quotient_product", indices, quotient(x * y, y), x, [](const Match& m) { return excludes_zero(m[y]); }},
-    {"remainder_product", indices, (x * y) % y, 0},
-    {"quotient_product_sum", indices, quotient(x * y + z, y), x, [](const Match& m) { return not_negative(m[x]) && positive(m[y]) && not_negative(m[z]) && m[z]->maximum < m[y]->minimum; }},
-    {"remainder_product_sum", indices, (x * y + z) % y, z, [](const Match& m) { return not_negative(m[x]) && positive(m[y]) && not_negative(m[z]) && m[z]->maximum < m[y]->minimum; }},
+    {"quotient_of_size", indices, quotient(x, y), quotient_by_size, "a sum divided by a size: multiples of the size are taken out of what counts below it", example_quotient_by_size, grows("a division less")},
+    {"remainder_of_size", indices, x % y, remainder_by_size, "a sum modulo a size: multiples of the size are dropped from what counts below it", example_remainder_by_size, grows("a division less")},
     {"quotient_remainder_join", integers, quotient(x, c0) * c0 + x % c0, x, [](const Match& m) { return m.integer(c0) != 0; }},
     {"quotient_remainder_join_size", indices, quotient(x, y) * y + x % y, x, [](const Match& m) { return excludes_zero(m[y]); }},
     {"quotient", indices, quotient(x, c0), index_rewrites::quotient, "a sum divided by a constant: multiples are taken out, common factors cancel", example_quotient, grows("the divisor or the factors get smaller")},

@@ -158,8 +158,33 @@ const Node* divide(const Match& match, Graph& graph, bool wants_quotient) {
   return nullptr;
 }
 
+// x = size * multiple + rest, where 0 <= rest < size: then multiple is the quotient and rest the remainder.
+const Node* divide_by_size(const Match& match, Graph& graph, bool wants_quotient) {
+  const Node *dividend = match.root->source(0), *size = match.root->source(1);
+  AffineSum sum, multiple, rest;
+  if (size->is_constant() || size->minimum < 0 || !sum.add(dividend, 1)) return nullptr;
+  for (size_t i = 0; i < sum.count; ++i) {
+    const auto& [node, factor] = sum.terms[i];
+    const size_t side = node->op == Op::Mul && node->source(1) == size ? 0 : 1;
+    if (node == size) multiple.constant += factor;
+    else if (node->op == Op::Mul && node->source(1 - side) == size) multiple.add(node->source(side), factor);
+    else rest.terms[rest.count++] = {node, factor};
+  }
+  rest.constant = sum.constant;
+  const bool nothing_left = rest.count == 0 && rest.constant == 0;
+  const bool one_left = rest.count == 1 && rest.constant == 0 && rest.terms[0].factor == 1 && counts_below(rest.terms[0].node, size);
+  const Interval range = rest.interval();
+  if (!nothing_left && !one_left && (range.minimum < 0 || range.maximum >= size->minimum)) return nullptr;
+  // A quotient by 0 is 0; and rounding towards zero goes the other way below it.
+  if ((wants_quotient && size->minimum < 1) || (!nothing_left && dividend->minimum < 0 && multiple.interval().minimum < 0)) return nullptr;
+  multiple.normalise();
+  return wants_quotient ? multiple.build(graph) : rest.build(graph);
+}
+
 }  // namespace
 
+const Node* quotient_by_size(const Match& match, Graph& graph) { return divide_by_size(match, graph, true); }
+const Node* remainder_by_size(const Match& match, Graph& graph) { return divide_by_size(match, graph, false); }
 const Node* quotient(const Match& match, Graph& graph) { return divide(match, graph, true); }
 const Node* remainder(const Match& match, Graph& graph) { return divide(match, graph, false); }
 

@@ -26,6 +26,21 @@ const Node* sum(Random& random, Graph& graph) {
   return result;
 }
 
+// A symbolic size, and a range that counts to it.
+const Node* size(Graph& graph) { return graph.make(Op::Variable, {}, {name_id("n"), 1, 9}, DType::index); }
+const Node* counter(Graph& graph) { return graph.range(7, size(graph), AxisKind::loop); }
+
+const Node* by_size(Random& random, Graph& graph, Op op) {
+  const Node* rest = random.coin() ? counter(graph) : graph.make(Op::Remainder, {leaf(random, graph), size(graph)});
+  const Node* multiple = graph.mul(random.coin() ? leaf(random, graph) : scaled(random, graph), size(graph));
+  switch (random.next() % 4) {
+    case 0: return graph.make(op, {rest, size(graph)});
+    case 1: return graph.make(op, {multiple, size(graph)});
+    case 2: return graph.make(op, {graph.add(size(graph), rest), size(graph)});
+    default: return graph.make(op, {graph.add(multiple, rest), size(graph)});
+  }
+}
+
 const Node* divisor(Random& random, Graph& graph) {
   const int64_t divisors[] = {2, 3, 4, 6, 8, 12, 24};
   return graph.index(random.pick(divisors));
@@ -81,7 +96,16 @@ const Node* example_extremum(Random& random, Graph& graph) {
   return graph.make(random.coin() ? Op::Max : Op::Min, {a, b});
 }
 
-const Node* example_less(Random& random, Graph& graph) { return graph.less(sum(random, graph), random.coin() ? sum(random, graph) : graph.index(random.between(-8, 40))); }
+const Node* example_quotient_by_size(Random& random, Graph& graph) { return by_size(random, graph, Op::Quotient); }
+const Node* example_remainder_by_size(Random& random, Graph& graph) { return by_size(random, graph, Op::Remainder); }
+
+const Node* example_less(Random& random, Graph& graph) {
+  if (random.next() % 4 == 0) {
+    const Node *low = graph.mul(counter(graph), graph.index(random.between(-2, 2))), *high = graph.add(graph.mul(size(graph), graph.index(random.between(-2, 2))), graph.index(random.between(-1, 1)));
+    return random.coin() ? graph.less(low, high) : graph.less(high, low);
+  }
+  return graph.less(sum(random, graph), random.coin() ? sum(random, graph) : graph.index(random.between(-8, 40)));
+}
 
 const Node* example_not_equal(Random& random, Graph& graph) { return graph.make(Op::NotEqual, {sum(random, graph), random.coin() ? sum(random, graph) : graph.index(random.between(-8, 40))}); }
 

@@ -14,6 +14,8 @@ const Node* less(const Match& match, Graph& graph);
 const Node* not_equal(const Match& match, Graph& graph);
 const Node* quotient(const Match& match, Graph& graph);
 const Node* remainder(const Match& match, Graph& graph);
+const Node* quotient_by_size(const Match& match, Graph& graph);
+const Node* remainder_by_size(const Match& match, Graph& graph);
 
 /// A random index expression of up to `size` ops over ranges and variables.
 const Node* random_index(Random& random, Graph& graph, int size);
@@ -27,5 +29,7 @@ const Node* example_less(Random& random, Graph& graph);
 const Node* example_not_equal(Random& random, Graph& graph);
 const Node* example_quotient(Random& random, Graph& graph);
 const Node* example_remainder(Random& random, Graph& graph);
+const Node* example_quotient_by_size(Random& random, Graph& graph);
+const Node* example_remainder_by_size(Random& random, Graph& graph);
 
 }  // namespace whit::index_rewrites

@@ -13,7 +13,7 @@ bool always(const Node*, const SpecFacts&) { return true; }
 bool is_scalar(const Node* node) { return node->rank == 0; }
 bool all_scalar(const Node* node, const SpecFacts&) { return is_scalar(node) && std::ranges::all_of(node->sources(), is_scalar); }
 bool is_range(const Node* node) { return node->op == Op::Range; }
-bool is_storage(const Node* node) { return node->op == Op::Param || node->op == Op::Stage; }
+bool is_storage(const Node* node) { return node->op == Op::Param || node->op == Op::Stage || node->op == Op::Local; }
 
 bool sink_of_stores(const Node* node, const SpecFacts&) {
   return std::ranges::all_of(node->sources(), [](const Node* source) { return source->op == Op::Store; });

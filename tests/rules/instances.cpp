@@ -178,7 +178,7 @@ void bind_leaves(Random& random, Sources roots, Environment& environment) {
     if (environment.values.contains(node)) continue;
     if (node->op == Op::Variable) environment.values[node] = random_value_in(random, node);
     // A range that is not open anywhere gets its values from the reduction that closes it.
-    if (node->op == Op::Range && (open & node->open)) environment.values[node] = random.between(0, node->maximum);
+    if (node->op == Op::Range && (open & node->open)) environment.values[node] = random.between(0, std::max<int64_t>(evaluate_expression(node->source(0), environment), 1) - 1);
     if (node->op == Op::Param && !environment.arrays.contains(node)) {
       std::vector<Bits>& array = environment.arrays[node];
       for (int64_t i = 0; i < node->arg(1); ++i) array.push_back(random_value(random, node->dtype));
