@@ -27,19 +27,22 @@ class Scope {
 
 bool claimed(const Node* node) { return lowering().claims.contains(node->op); }
 
-/// A function of one or two floats; narrow ones, on a target that computes in them, go by way of float32.
-template <auto function>
-const Node* by(const Match& match, Graph& graph) {
-  const Node* node = match.root;
-  if (claimed(node)) return nullptr;
-  const auto source = [&](size_t i) { return is_narrow_float(node->dtype) ? graph.cast(node->source(i), DType::float32) : node->source(i); };
-  if constexpr (requires { function(graph, source(0), lowering()); }) return graph.cast(function(graph, source(0), lowering()), node->dtype);
-  else return graph.cast(function(graph, source(0), source(1), lowering()), node->dtype);
+// Functions of floats. Narrow ones, on a target that computes in them, go by way of float32.
+const Node* by(const Match& match, Graph& graph, const Node* (*function)(Graph&, const Node*, const Lowering&)) {
+  const Node* x = match.root->source(0);
+  if (claimed(match.root)) return nullptr;
+  return graph.cast(function(graph, is_narrow_float(x->dtype) ? graph.cast(x, DType::float32) : x, lowering()), x->dtype);
 }
 
-/// A function of any two values.
-template <auto function>
-const Node* of_both(const Match& match, Graph& graph) {
+const Node* power(const Match& match, Graph& graph) {
+  const Node *x = match.root->source(0), *y = match.root->source(1);
+  if (claimed(match.root)) return nullptr;
+  if (!is_narrow_float(x->dtype)) return lower_pow(graph, x, y, lowering());
+  return graph.cast(lower_pow(graph, graph.cast(x, DType::float32), graph.cast(y, DType::float32), lowering()), x->dtype);
+}
+
+// Functions of any values, which ask nothing of the target.
+const Node* of_both(const Match& match, Graph& graph, const Node* (*function)(Graph&, const Node*, const Node*)) {
   return claimed(match.root) ? nullptr : function(graph, match.root->source(0), match.root->source(1));
 }
 
@@ -65,19 +68,21 @@ using namespace patterns;
 
 constexpr Note kOnce = grows("its result has no op that is lowered");
 
+// clang-format off
 constexpr Rule kRows[] = {
-    {"exp", floats, exp(x), by<lower_exp>, "2^n * p(x - n*ln2)", example<Op::Exp>, kOnce},
-    {"exp2", floats, exp2(x), by<lower_exp2>, "2^n * p(x - n)", example<Op::Exp2>, kOnce},
-    {"log", floats, log(x), by<lower_log>, "e*ln2 + p(m - 1), where x = 2^e * m", example<Op::Log>, kOnce},
-    {"log2", floats, log2(x), by<lower_log2>, "e + p(m - 1), where x = 2^e * m", example<Op::Log2>, kOnce},
-    {"sin", floats, sin(x), by<lower_sin>, "a polynomial of x modulo pi, by the bits of 1/pi", example<Op::Sin>, kOnce},
-    {"cos", floats, cos(x), by<lower_cos>, "sin of |x| + pi/2", example<Op::Cos>, kOnce},
-    {"pow", floats, pow(x, y), by<lower_pow>, "2^(y * log2|x|) in more digits, then the sign", example<Op::Pow>, kOnce},
-    {"max", numbers | bools, max(x, y), of_both<lower_max>, "where(y < x, x, y), but a NaN if either is", example<Op::Max>, kOnce},
-    {"min", numbers | bools, min(x, y), of_both<lower_min>, "where(x < y, x, y), but a NaN if either is", example<Op::Min>, kOnce},
-    {"threefry", TypeSet(DType::uint64), Pattern::of(Op::Threefry, x, y), of_both<lower_threefry>, "twenty rounds on 32-bit halves", example<Op::Threefry>, kOnce},
+    {"exp", floats, exp(x), [](const Match& m, Graph& g) { return by(m, g, lower_exp); }, "2^n * p(x - n*ln2)", example<Op::Exp>, kOnce},
+    {"exp2", floats, exp2(x), [](const Match& m, Graph& g) { return by(m, g, lower_exp2); }, "2^n * p(x - n)", example<Op::Exp2>, kOnce},
+    {"log", floats, log(x), [](const Match& m, Graph& g) { return by(m, g, lower_log); }, "e*ln2 + p(m - 1), where x = 2^e * m", example<Op::Log>, kOnce},
+    {"log2", floats, log2(x), [](const Match& m, Graph& g) { return by(m, g, lower_log2); }, "e + p(m - 1), where x = 2^e * m", example<Op::Log2>, kOnce},
+    {"sin", floats, sin(x), [](const Match& m, Graph& g) { return by(m, g, lower_sin); }, "a polynomial of x modulo pi/2, by the bits of 2/pi", example<Op::Sin>, kOnce},
+    {"cos", floats, cos(x), [](const Match& m, Graph& g) { return by(m, g, lower_cos); }, "sin of |x| + pi/2", example<Op::Cos>, kOnce},
+    {"pow", floats, pow(x, y), power, "2^(y * log2|x|) in more digits, then the sign", example<Op::Pow>, kOnce},
+    {"max", numbers | bools, max(x, y), [](const Match& m, Graph& g) { return of_both(m, g, lower_max); }, "where(y < x, x, y), but a NaN if either is", example<Op::Max>, kOnce},
+    {"min", numbers | bools, min(x, y), [](const Match& m, Graph& g) { return of_both(m, g, lower_min); }, "where(x < y, x, y), but a NaN if either is", example<Op::Min>, kOnce},
+    {"threefry", TypeSet(DType::uint64), Pattern::of(Op::Threefry, x, y), [](const Match& m, Graph& g) { return of_both(m, g, lower_threefry); }, "twenty rounds on 32-bit halves", example<Op::Threefry>, kOnce},
     {"multiply_add", floats, fused(x, y, z), multiply_add, "in float64, rounded to odd, then rounded", example<Op::MulAdd>, kOnce},
 };
+// clang-format on
 constexpr char kName[] = "decompose";
 
 }  // namespace
