@@ -11,6 +11,7 @@ namespace whit {
 struct LowerOptions {
   bool optimize = true;        ///< false: the plain loop nest (NOOPT=1)
   std::string* why = nullptr;  ///< collects the schedule's decisions (DEBUG=3)
+  std::string* rewrites = nullptr;  ///< collects every rewrite (DEBUG=6)
 };
 
 /// Lowers a kernel of a Plan (a Sink of Stores over Ranges, Params numbered by slot). Works in a graph of its own, so several kernels

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <map>
 #include <mutex>
+#include <optional>
 
 #include "base/error.h"
 #include "base/settings.h"
@@ -12,6 +13,7 @@
 #include "engine/counters.h"
 #include "ir/device_id.h"
 #include "ir/print.h"
+#include "rewrite/trace.h"
 #include "runtime/thread_pool.h"
 
 namespace whit {
@@ -62,13 +64,13 @@ void compile_kernels(CompiledPlan& compiled) {
   }
   if (missing.empty()) return;
   std::vector<LinearKernel> linear(missing.size());
-  std::vector<std::string> why(missing.size());
+  std::vector<std::string> why(missing.size()), rewrites(missing.size());
   const size_t first_number = g_kernel_number.fetch_add(missing.size());
   ThreadPool::shared().run(int64_t(missing.size()), 1, [&](int64_t begin, int64_t end) {
     for (int64_t k = begin; k < end; ++k) {
       const size_t i = missing[size_t(k)];
       if (debug_level() >= 5) std::fprintf(stderr, "kernel\n%s\n", print(Sources(&plan.kernels[i], 1)).c_str());
-      LowerOptions options{optimize, debug_level() >= 3 ? &why[size_t(k)] : nullptr};
+      LowerOptions options{optimize, debug_level() >= 3 ? &why[size_t(k)] : nullptr, debug_level() >= 6 ? &rewrites[size_t(k)] : nullptr};
       linear[size_t(k)] = lower_kernel(plan.kernels[i], device(plan.kernel_devices[i]).target(), kernel_name(plan.kernels[i], first_number + size_t(k)), options);
     }
   });
@@ -85,7 +87,7 @@ void compile_kernels(CompiledPlan& compiled) {
         members.push_back(k);
       }
     if (debug_level() >= 3)
-      for (const size_t k : members) std::fprintf(stderr, "schedule %s\n%s", linear[k].name.c_str(), why[k].c_str());
+      for (const size_t k : members) std::fprintf(stderr, "schedule %s\n%s%s", linear[k].name.c_str(), why[k].c_str(), rewrites[k].c_str());
     if (debug_level() >= 5)
       for (const LinearKernel* kernel : group) std::fprintf(stderr, "%s\n", to_string(*kernel).c_str());
     const auto programs = device(id).compile(group);
@@ -116,7 +118,14 @@ std::shared_ptr<const CompiledPlan> plan_for(Capture& capture) {
   const Clock::time_point start = Clock::now();
   if (debug_level() >= 5) std::fprintf(stderr, "tensor graph\n%s\n", print(capture.request.outputs).c_str());
   auto compiled = std::make_shared<CompiledPlan>();
-  compiled->plan = make_plan(capture.request);
+  Trace trace(*capture.request.graph);
+  {
+    std::optional<Recording> recording;
+    if (debug_level() >= 6) recording.emplace(trace);
+    trace.start_pass("schedule");
+    compiled->plan = make_plan(capture.request);
+  }
+  if (debug_level() >= 6) std::fprintf(stderr, "rewrites\n%s", to_string(trace).c_str());
   const double scheduled = milliseconds_since(start);
   compile_kernels(*compiled);
   count_plan(false);

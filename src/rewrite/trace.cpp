@@ -8,7 +8,8 @@ namespace whit {
 std::string to_string(const Trace& trace) {
   std::string text;
   for (const Trace::Entry& entry : trace.entries())
-    text += concat("  ", trace.passes()[entry.pass], ": ", entry.rule ? entry.rule->name : "substitute", "  ", print_expression(entry.old_node), "  ->  ", print_expression(entry.new_node), "\n");
+    text += concat("  ", trace.passes()[entry.pass], ": ", entry.rule ? entry.rule->name : "substitute", "  ",
+                   print_expression(entry.old_node), "  ->  ", print_expression(entry.new_node), "\n");
   return text;
 }
 

@@ -13,7 +13,7 @@ class Trace {
  public:
   struct Entry {
     const Node *old_node, *new_node;  ///< of the trace's graph
-    const RuleInfo* rule;     ///< null for a substitution
+    const RuleInfo* rule;             ///< null for a substitution
     uint16_t pass;
   };
 
