@@ -9,8 +9,8 @@ namespace whit {
 
 /// What an expression is evaluated with.
 struct Environment {
-  NodeMap<Bits> values;                ///< of Variables and of the ranges that are open; or of any node that shall be taken as given
-  NodeMap<std::vector<Bits>> arrays;   ///< the elements of storage: Params and Buffers
+  NodeMap<Bits> values;               ///< of Variables and of the ranges that are open; or of any node that shall be taken as given
+  NodeMap<std::vector<Bits>> arrays;  ///< the elements of storage: Params and Buffers
 };
 
 /// The value of an expression. Recurses only where reductions nest; these fold from the first iteration to the last, narrow floats in

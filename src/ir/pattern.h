@@ -155,7 +155,9 @@ struct Pattern {
     if (steps[a].size != steps[b].size) return false;
     for (size_t i = 0; i < steps[a].size; ++i) {
       const Step &s = steps[a + i], &t = steps[b + i];
-      if (s.kind != t.kind || s.ops != t.ops || s.types != t.types || s.hole != t.hole || s.sources != t.sources || s.argument != t.argument) return false;
+      if (s.kind != t.kind || s.ops != t.ops || s.types != t.types || s.hole != t.hole || s.sources != t.sources ||
+          s.argument != t.argument)
+        return false;
       if (s.kind == StepKind::literal && s.number != t.number) return false;
     }
     return true;

@@ -35,7 +35,11 @@ Memo::~Memo() {
 // ---- Rewriter -----------------------------------------------------------------------------------------------------------------------
 
 Rewriter::Rewriter(Graph& graph, const RuleSet& rules, RewriteOptions options)
-    : graph_(graph), rules_(rules), options_(options), roots_(rules.roots()), budget_(options.budget ? options.budget : 100'000 + 16 * graph.size()) {}
+    : graph_(graph),
+      rules_(rules),
+      options_(options),
+      roots_(rules.roots()),
+      budget_(options.budget ? options.budget : 100'000 + 16 * graph.size()) {}
 
 /// The replacement of a node if it is known without a visit, or null.
 const Node* Rewriter::known(const Node* node) {
@@ -61,7 +65,8 @@ const Node* Rewriter::applied(const Node* node) {
   const RuleInfo* rule = nullptr;
   const Node* result = rules_.rewrite(node, graph_, &rule, options_.relaxed);
   if (!result) return nullptr;
-  WHIT_ASSERT(result->dtype == node->dtype, "rule ", rule->name, " turns ", name(node->op), " of ", name(node->dtype), " into ", name(result->dtype));
+  WHIT_ASSERT(result->dtype == node->dtype, "rule ", rule->name, " turns ", name(node->op), " of ", name(node->dtype), " into ",
+              name(result->dtype));
   if (node->rank != result->rank || (node->rank && !std::ranges::equal(node->shape(), result->shape()))) {
     WHIT_ASSERT(result->rank == 0, "rule ", rule->name, " changes the shape of ", name(node->op));
     result = stretch(graph_, result, node->shape());
@@ -100,7 +105,8 @@ const Node* Rewriter::operator()(const Node* root) {
     const Node* result = node == frame.node ? nullptr : known(node);
     if (!result) {
       const Node* next = applied(node);
-      if (!next) result = node;
+      if (!next)
+        result = node;
       else if (!(result = known(next))) {
         if (node != frame.node) aliases_.push_back(node);
         frame.current = next;
@@ -128,12 +134,17 @@ void Rewriter::out_of_budget(const Node* node) const {
     const RuleInfo* rule = recent_[(counts_.rewrites - 1 - i) % kRecent];
     names += concat(i ? ", " : "", rule->table, ".", rule->name);
   }
-  throw InternalError(concat("rewriting does not end: ", counts_.rewrites, " steps, at ", name(node->op), "; the last rules, latest first: ", names));
+  throw InternalError(
+      concat("rewriting does not end: ", counts_.rewrites, " steps, at ", name(node->op), "; the last rules, latest first: ", names));
 }
 
-const Node* rewrite(Graph& graph, const Node* root, const RuleSet& rules, RewriteOptions options) { return Rewriter(graph, rules, options)(root); }
+const Node* rewrite(Graph& graph, const Node* root, const RuleSet& rules, RewriteOptions options) {
+  return Rewriter(graph, rules, options)(root);
+}
 
-std::vector<const Node*> rewrite(Graph& graph, Sources roots, const RuleSet& rules, RewriteOptions options) { return Rewriter(graph, rules, options)(roots); }
+std::vector<const Node*> rewrite(Graph& graph, Sources roots, const RuleSet& rules, RewriteOptions options) {
+  return Rewriter(graph, rules, options)(roots);
+}
 
 const Node* stretch(Graph& graph, const Node* scalar, ShapeView shape) {
   WHIT_ASSERT(scalar->rank == 0, "only a scalar stretches");
@@ -151,7 +162,8 @@ const Node* stretch(Graph& graph, const Node* scalar, ShapeView shape) {
 std::string hit_counts(const RuleSet& rules) {
   std::string text;
   for (const RuleTable* table : rules.tables())
-    for (size_t i = 0; i < table->rules.size(); ++i) text += concat(table->name, ".", table->rules[i].name, " ", table->hits[i].load(std::memory_order_relaxed), "\n");
+    for (size_t i = 0; i < table->rules.size(); ++i)
+      text += concat(table->name, ".", table->rules[i].name, " ", table->hits[i].load(std::memory_order_relaxed), "\n");
   return text;
 }
 

@@ -11,12 +11,12 @@
 namespace whit {
 
 struct RewriteOptions {
-  bool relaxed = false;      ///< use the rows tagged `relaxed` too
-  size_t budget = 0;         ///< steps before a set is held not to end; 0: by the size of the graph
+  bool relaxed = false;  ///< use the rows tagged `relaxed` too
+  size_t budget = 0;     ///< steps before a set is held not to end; 0: by the size of the graph
 };
 
 struct RewriteCounts {
-  size_t visits = 0;    ///< nodes that were offered to the rules
+  size_t visits = 0;  ///< nodes that were offered to the rules
   size_t rewrites = 0;
 };
 

@@ -65,19 +65,24 @@ constexpr void check_can_match(const Pattern& pattern, size_t at, TypeSet allowe
   if (single && !has(step.op, compares)) types = types_of_op(step.op, types);
   if (single && has(step.op, compares)) types = types & bools;
   if (types.empty() || step.ops.empty()) throw "the left side can never match: no type fits a place in it";
-  if (step.kind == StepKind::literal && !representable(step.number, types)) throw "the left side can never match: no type of its domain has this literal";
+  if (step.kind == StepKind::literal && !representable(step.number, types))
+    throw "the left side can never match: no type of its domain has this literal";
   if (step.kind != StepKind::apply) return;
   bool all_constant = step.sources > 0;
   for (size_t k = 0; k < step.sources; ++k) all_constant = all_constant && pattern.constant_at(pattern.source_at(at, k));
   const OpSet inexact = OpSet::of(Op::Exp, Op::Exp2, Op::Log, Op::Log2, Op::Sin, Op::Cos, Op::Pow, Op::Bitcast);
-  if (single && has(step.op, alu) && all_constant && !inexact.contains(step.op)) throw "the left side can never match: an op on constants folds when it is built";
+  if (single && has(step.op, alu) && all_constant && !inexact.contains(step.op))
+    throw "the left side can never match: an op on constants folds when it is built";
   if (single && has(step.op, commutes) && pattern.constant_at(at + 1) && !pattern.constant_at(pattern.source_at(at, 1)))
     throw "the left side can never match: a constant stands on the right of a commutative op";
   for (size_t k = 0; k < step.sources; ++k) {
     TypeSet source = anything;
-    if (single && step.op == Op::Where && k == 0) source = bools;
-    else if (single && has(step.op, compares)) source = operands;
-    else if (single && has(step.op, alu) && !has(step.op, typed)) source = types;
+    if (single && step.op == Op::Where && k == 0)
+      source = bools;
+    else if (single && has(step.op, compares))
+      source = operands;
+    else if (single && has(step.op, alu) && !has(step.op, typed))
+      source = types;
     check_can_match(pattern, pattern.source_at(at, k), source);
   }
 }
@@ -109,13 +114,15 @@ constexpr void settle_types(Pattern& pattern, size_t at, uint8_t place) {
     step.hole = place;
     if (step.kind == StepKind::literal) return;
   }
-  if (step.ops != OpSet(step.op) || step.has_rest || !has(step.op, alu) || step.op == Op::Bitcast) throw "the right side builds elementwise ops only; write a function";
+  if (step.ops != OpSet(step.op) || step.has_rest || !has(step.op, alu) || step.op == Op::Bitcast)
+    throw "the right side builds elementwise ops only; write a function";
   uint8_t below = place;
   if (has(step.op, compares) || step.op == Op::Cast) {
     below = kNoType;
     for (size_t k = 0; k < step.sources && below == kNoType; ++k) below = type_from_below(pattern, pattern.source_at(at, k));
   }
-  for (size_t k = 0; k < step.sources; ++k) settle_types(pattern, pattern.source_at(at, k), step.op == Op::Where && k == 0 ? kTypeBool : below);
+  for (size_t k = 0; k < step.sources; ++k)
+    settle_types(pattern, pattern.source_at(at, k), step.op == Op::Where && k == 0 ? kTypeBool : below);
 }
 
 /// A right side made ready to build: checked against the holes that are bound where it is used.
@@ -133,23 +140,33 @@ struct Rule {
   TypeSet domain;
   patterns::Pattern left, right{};
   Guard when = nullptr;
+  bool computed = false;  ///< the right side is a function: g++ under sanitizers cannot compare it with null while compiling
   RewriteFunction function = nullptr;
   const char* text = nullptr;  ///< what a function does, in one line
   Example example = nullptr;
   Note note{};
   int line;
 
-  consteval Rule(const char* name, TypeSet domain, const patterns::Pattern& left, const patterns::Pattern& right, Guard when = nullptr, Note note = {}, int line = __builtin_LINE())
-      : name(name), domain(domain), left(left), right(patterns::right_side(right, patterns::holes_of(left))), when(when), note(note), line(line) {
+  consteval Rule(const char* name, TypeSet domain, const patterns::Pattern& left, const patterns::Pattern& right, Guard when = nullptr,
+                 Note note = {}, int line = __builtin_LINE())
+      : name(name),
+        domain(domain),
+        left(left),
+        right(patterns::right_side(right, patterns::holes_of(left))),
+        when(when),
+        note(note),
+        line(line) {
     check();
     if (same(left, right)) throw "the two sides are the same";
   }
-  consteval Rule(const char* name, TypeSet domain, const patterns::Pattern& left, const patterns::Pattern& right, Note note, int line = __builtin_LINE())
+  consteval Rule(const char* name, TypeSet domain, const patterns::Pattern& left, const patterns::Pattern& right, Note note,
+                 int line = __builtin_LINE())
       : Rule(name, domain, left, right, nullptr, note, line) {}
-  consteval Rule(const char* name, TypeSet domain, const patterns::Pattern& left, RewriteFunction function, const char* text, Example example, Note note = {}, int line = __builtin_LINE())
-      : name(name), domain(domain), left(left), function(function), text(text), example(example), note(note), line(line) {
+  consteval Rule(const char* name, TypeSet domain, const patterns::Pattern& left, RewriteFunction function, const char* text,
+                 Example example, Note note = {}, int line = __builtin_LINE())
+      : name(name), domain(domain), left(left), computed(true), function(function), text(text), example(example), note(note), line(line) {
     check();
-    if (!text || !*text) throw "a function row says in one line what it does";
+    if (!*text) throw "a function row says in one line what it does";
   }
 
  private:
@@ -162,13 +179,16 @@ struct Rule {
     check_can_match(left, 0, comparison ? bools : domain, comparison ? domain : anything);
     for (size_t i = 0; i < left.size; ++i)
       for (size_t j = 0; j < i; ++j)
-        if (left.steps[i].kind == StepKind::hole && left.steps[j].kind == StepKind::hole && left.steps[i].hole == left.steps[j].hole && (left.steps[i].types & left.steps[j].types).empty())
+        if (left.steps[i].kind == StepKind::hole && left.steps[j].kind == StepKind::hole && left.steps[i].hole == left.steps[j].hole &&
+            (left.steps[i].types & left.steps[j].types).empty())
           throw "the left side can never match: no type fits a place in it";
   }
   static constexpr bool same(const patterns::Pattern& a, const patterns::Pattern& b) {
     if (a.size != b.size) return false;
     for (size_t i = 0; i < a.size; ++i)
-      if (a.steps[i].kind != b.steps[i].kind || a.steps[i].ops != b.steps[i].ops || a.steps[i].hole != b.steps[i].hole || a.steps[i].number != b.steps[i].number) return false;
+      if (a.steps[i].kind != b.steps[i].kind || a.steps[i].ops != b.steps[i].ops || a.steps[i].hole != b.steps[i].hole ||
+          a.steps[i].number != b.steps[i].number)
+        return false;
     return true;
   }
 };

@@ -17,8 +17,10 @@ class Substituter {
       memo_.set(from->id, to);
       ops_ = ops_ | OpSet(from->op);
       first_ = std::min(first_, from->id);
-      if (from->op == Op::Range) ranges_ |= from->open;
-      else only_ranges_ = false;
+      if (from->op == Op::Range)
+        ranges_ |= from->open;
+      else
+        only_ranges_ = false;
     }
   }
 
@@ -53,7 +55,8 @@ class Substituter {
   /// Whether a node binds one of the ranges to be replaced, so that inside it this range is another variable.
   bool closes_one(const Node* node) const {
     if (!only_ranges_ || (node->op != Op::Accumulate && node->op != Op::Stage)) return false;
-    return std::ranges::any_of(node->sources().subspan(1), [this](const Node* range) { return range->op == Op::Range && memo_.find(range->id); });
+    return std::ranges::any_of(node->sources().subspan(1),
+                               [this](const Node* range) { return range->op == Op::Range && memo_.find(range->id); });
   }
   const Node* without_closed(const Node* node) {
     std::vector<Substitution> free;

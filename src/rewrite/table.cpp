@@ -65,11 +65,15 @@ const Node* build(const Step*& step, const Literal* literals, const Match& match
   const Step& s = *step++;
   if (s.kind == StepKind::hole) return match.at[s.hole];
   const bool has_place = s.kind == StepKind::literal || Op(s.op) == Op::Cast;
-  const DType place = !has_place ? DType::none : s.hole == kTypeOfRoot ? root : s.hole == kTypeBool ? DType::boolean : match.at[s.hole]->dtype;
+  const DType place = !has_place              ? DType::none
+                      : s.hole == kTypeOfRoot ? root
+                      : s.hole == kTypeBool   ? DType::boolean
+                                              : match.at[s.hole]->dtype;
   if (s.kind == StepKind::literal) {
     // -1 of an unsigned type is its greatest value: a rule speaks of arithmetic that wraps.
     const Literal& literal = literals[s.literal];
-    return literal.integral && !is_float(place) ? graph.constant_bits(place, bits_of_integer(place, literal.integer)) : graph.constant(place, literal.number);
+    return literal.integral && !is_float(place) ? graph.constant_bits(place, bits_of_integer(place, literal.integer))
+                                                : graph.constant(place, literal.number);
   }
   const Node* sources[3];
   for (unsigned k = 0; k < s.sources; ++k) sources[k] = build(step, literals, match, root, graph);

@@ -31,9 +31,9 @@ struct RuleInfo {
 struct Step {
   enum Flag : uint8_t { repeat = 1, has_rest = 2, has_argument = 4, any_op = 8 };
   patterns::StepKind kind;
-  uint8_t op;       ///< of an apply that isn't any_op, else an index into the table's op sets
-  uint8_t types;    ///< an index into the table's type sets
-  uint8_t hole;     ///< of a literal or cast on the right: where its type comes from
+  uint8_t op;     ///< of an apply that isn't any_op, else an index into the table's op sets
+  uint8_t types;  ///< an index into the table's type sets
+  uint8_t hole;   ///< of a literal or cast on the right: where its type comes from
   uint8_t sources;
   uint8_t flags;
   uint8_t literal;  ///< an index into the table's literals, or the argument
@@ -47,7 +47,8 @@ struct Literal {
   bool integral;
 
   constexpr Literal() : Literal(0) {}
-  constexpr explicit Literal(double number) : number(number), integer(number > -9e15 && number < 9e15 ? int64_t(number) : 0), integral(number == double(integer)) {}
+  constexpr explicit Literal(double number)
+      : number(number), integer(number > -9e15 && number < 9e15 ? int64_t(number) : 0), integral(number == double(integer)) {}
   constexpr bool is(double other) const { return std::bit_cast<uint64_t>(number) == std::bit_cast<uint64_t>(other); }
   /// Whether a constant node has this number.
   bool matches(const Node* node) const {
@@ -78,9 +79,9 @@ class RuleTable {
   const TypeSet* type_sets;
   const Entry* entries;
   const Bucket* buckets;
-  const uint16_t* rows;     ///< [bucket][slot][op of the source]: offset into `words`
+  const uint16_t* rows;  ///< [bucket][slot][op of the source]: offset into `words`
   const uint64_t* words;
-  const uint8_t* bucket_of;  ///< by op
+  const uint8_t* bucket_of;     ///< by op
   std::atomic<uint64_t>* hits;  ///< by rule
   OpSet roots;
 
@@ -111,7 +112,8 @@ struct Draft {
   std::array<uint64_t, kMaxWords> words{};
   std::array<uint8_t, kOpCount> bucket_of{};
   OpSet roots;
-  size_t rule_count = 0, step_count = 0, literal_count = 0, op_set_count = 0, type_set_count = 0, entry_count = 0, bucket_count = 0, row_count = 0, word_count = 0;
+  size_t rule_count = 0, step_count = 0, literal_count = 0, op_set_count = 0, type_set_count = 0, entry_count = 0, bucket_count = 0,
+         row_count = 0, word_count = 0;
 };
 
 template <class List, class Value, class Same>
@@ -138,7 +140,8 @@ constexpr void emit(Draft& draft, const patterns::Pattern& pattern, size_t at, u
   step.flags = uint8_t((single ? 0 : Step::any_op) | (from.has_rest ? Step::has_rest : 0) | (from.argument >= 0 ? Step::has_argument : 0));
   if (from.argument >= 0) step.literal = uint8_t(from.argument);
   if (from.kind == patterns::StepKind::literal)
-    step.literal = find_or_add(draft.literals, draft.literal_count, Literal(from.number), [](const Literal& a, const Literal& b) { return a.is(b.number); });
+    step.literal = find_or_add(draft.literals, draft.literal_count, Literal(from.number),
+                               [](const Literal& a, const Literal& b) { return a.is(b.number); });
   if (from.kind == patterns::StepKind::hole) {
     if ((bound >> from.hole) & 1) step.flags |= Step::repeat;
     bound |= 1u << from.hole;
@@ -178,8 +181,10 @@ constexpr void emit_rows(Draft& draft, size_t offset, size_t values, const Set* 
   new_row();  // for values no variant names
   Set named;
   for (size_t v = 0; v < count; ++v) {
-    if (sets[v] == everything) draft.words[base + v / 64] |= uint64_t(1) << (v % 64);
-    else named = named | sets[v];
+    if (sets[v] == everything)
+      draft.words[base + v / 64] |= uint64_t(1) << (v % 64);
+    else
+      named = named | sets[v];
   }
   for (size_t value = 0; value < values; ++value) {
     size_t row = base;
@@ -232,7 +237,8 @@ constexpr void emit_bucket(Draft& draft, Scratch& scratch, Op root, const Varian
   draft.buckets[bucket] = {uint16_t(first), uint16_t(count), uint16_t(words), uint16_t(draft.row_count)};
   emit_rows<TypeSet, DType>(draft, draft.row_count, kDTypeCount, scratch.types, count, words, patterns::anything);
   draft.row_count += kDTypeCount;
-  for (size_t k = 0; k < RuleTable::kSlots; ++k, draft.row_count += kOpCount) emit_rows<OpSet, Op>(draft, draft.row_count, kOpCount, scratch.slots[k], count, words, OpSet::all());
+  for (size_t k = 0; k < RuleTable::kSlots; ++k, draft.row_count += kOpCount)
+    emit_rows<OpSet, Op>(draft, draft.row_count, kOpCount, scratch.slots[k], count, words, OpSet::all());
 }
 
 template <size_t N>
@@ -261,7 +267,7 @@ consteval Draft compile(const Rule (&rows)[N], const char* name) {
       for (size_t k = 0; k < RuleTable::kSlots; ++k)
         variant.slots[k] = k < row.left.steps[0].sources ? row.left.steps[row.left.source_at(0, swapped ? 1 - k : k)].ops : OpSet::all();
     }
-    if (!row.function) {
+    if (!row.computed) {
       info.right = uint16_t(draft.step_count);
       // A right side is built as it is written: no order to choose.
       emit_side(draft, row.right, 0);

@@ -12,7 +12,9 @@ bool multiply_into(int64_t& a, int64_t b) { return !__builtin_mul_overflow(a, b,
 __int128 clamp(__int128 value, __int128 low, __int128 high) { return std::clamp(value, low, high); }
 
 // The divisor if the node divides (by `op`) by a positive constant, else 0.
-int64_t divisor_of(const Node* node, Op op) { return node->op == op && node->source(1)->is_constant() && node->source(1)->arg(0) > 0 ? node->source(1)->arg(0) : 0; }
+int64_t divisor_of(const Node* node, Op op) {
+  return node->op == op && node->source(1)->is_constant() && node->source(1)->arg(0) > 0 ? node->source(1)->arg(0) : 0;
+}
 
 }  // namespace
 

@@ -75,7 +75,8 @@ const Node* compare_before_cast(const Match& m, Graph& graph) {
   const Node* inner = a->op == Op::Cast ? a->source(0) : b->source(0);
   const auto undo = [&](const Node* side) -> const Node* {
     if (side->is_constant()) return same_number(graph, side, inner->dtype);
-    return side->op == Op::Cast && side->source(0)->dtype == inner->dtype && keeps_value(side->source(0), side->dtype) ? side->source(0) : nullptr;
+    return side->op == Op::Cast && side->source(0)->dtype == inner->dtype && keeps_value(side->source(0), side->dtype) ? side->source(0)
+                                                                                                                       : nullptr;
   };
   const Node *left = undo(a), *right = undo(b);
   return left && right && inner->dtype != DType::boolean ? graph.make(m.root->op, {left, right}) : nullptr;
@@ -88,9 +89,12 @@ const Node* compute_as_index(const Match& m, Graph& graph) {
   const auto sources = m.root->sources();
   for (size_t i = 0; i < sources.size(); ++i) {
     const Node* source = sources[i];
-    if (source->is_constant() && source->dtype != DType::uint64) operands[i] = graph.index(source->arg(0));
-    else if (source->op == Op::Cast && source->source(0)->dtype == DType::index && keeps_value(source->source(0), source->dtype)) operands[i] = source->source(0), any_cast = true;
-    else return nullptr;
+    if (source->is_constant() && source->dtype != DType::uint64)
+      operands[i] = graph.index(source->arg(0));
+    else if (source->op == Op::Cast && source->source(0)->dtype == DType::index && keeps_value(source->source(0), source->dtype))
+      operands[i] = source->source(0), any_cast = true;
+    else
+      return nullptr;
   }
   if (!any_cast) return nullptr;
   const Node* result = graph.make(m.root->op, Sources(operands, sources.size()));
@@ -101,11 +105,13 @@ const Node* compute_as_index(const Match& m, Graph& graph) {
 const Node* narrow(const Match& m, Graph& graph) {
   const Node* wide = m.root->source(0);
   const DType type = m.root->dtype;
-  if (!is_integer(wide->dtype) || wide->dtype == DType::index || type == DType::index || bit_width(type) >= bit_width(wide->dtype)) return nullptr;
+  if (!is_integer(wide->dtype) || wide->dtype == DType::index || type == DType::index || bit_width(type) >= bit_width(wide->dtype))
+    return nullptr;
   const Node* operands[2];
   const auto sources = wide->sources();
   for (size_t i = 0; i < sources.size(); ++i) {
-    const bool widened = sources[i]->op == Op::Cast && is_integer(sources[i]->source(0)->dtype) && bit_width(sources[i]->source(0)->dtype) <= bit_width(type);
+    const bool widened = sources[i]->op == Op::Cast && is_integer(sources[i]->source(0)->dtype) &&
+                         bit_width(sources[i]->source(0)->dtype) <= bit_width(type);
     if (!widened && !sources[i]->is_constant()) return nullptr;
     operands[i] = graph.cast(sources[i], type);
   }
@@ -125,7 +131,9 @@ const Node* example_compare(Random& random, Graph& graph) {
   return random.coin() ? graph.make(op, {a, b}) : graph.make(op, {b, a});
 }
 
-const Node* index_leaf(Random& random, Graph& graph, DType type) { return graph.cast(graph.range(random.between(0, 4), random.between(1, 20), AxisKind::loop), type); }
+const Node* index_leaf(Random& random, Graph& graph, DType type) {
+  return graph.cast(graph.range(random.between(0, 4), random.between(1, 20), AxisKind::loop), type);
+}
 
 const Node* example_index(Random& random, Graph& graph) {
   const DType types[] = {DType::int8, DType::int32, DType::int64, DType::uint8};
@@ -133,15 +141,19 @@ const Node* example_index(Random& random, Graph& graph) {
   const Node* a = index_leaf(random, graph, type);
   if (random.next() % 6 == 0) return graph.make(Op::Neg, {a});
   const Op ops[] = {Op::Add, Op::Mul, Op::Max, Op::Min, Op::Quotient, Op::Remainder};
-  return graph.make(random.pick(ops), {a, random.coin() ? index_leaf(random, graph, type) : graph.constant(type, double(random.between(1, 9)))});
+  return graph.make(random.pick(ops),
+                    {a, random.coin() ? index_leaf(random, graph, type) : graph.constant(type, double(random.between(1, 9)))});
 }
 
 const Node* example_divided_constant(Random& random, Graph& graph) {
-  return graph.make(random.coin() ? Op::Quotient : Op::Remainder, {graph.constant(DType::int32, double(random.between(0, 50))), index_leaf(random, graph, DType::int32)});
+  return graph.make(random.coin() ? Op::Quotient : Op::Remainder,
+                    {graph.constant(DType::int32, double(random.between(0, 50))), index_leaf(random, graph, DType::int32)});
 }
 
 const Node* example_narrow(Random& random, Graph& graph) {
-  const auto wide = [&](const char* text) { return graph.cast(graph.make(Op::Variable, {}, {name_id(text), -128, 127}, DType::int8), DType::int32); };
+  const auto wide = [&](const char* text) {
+    return graph.cast(graph.make(Op::Variable, {}, {name_id(text), -128, 127}, DType::int8), DType::int32);
+  };
   const Op ops[] = {Op::Add, Op::Mul, Op::And, Op::Or, Op::Xor};
   const Node* b = random.coin() ? wide("v1") : graph.constant(DType::int32, double(random.between(-300, 300)));
   return graph.cast(graph.make(random.pick(ops), {wide("v0"), b}), random.coin() ? DType::int8 : DType::int16);

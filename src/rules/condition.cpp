@@ -78,9 +78,12 @@ bool solve(Graph& graph, Atom atom, const Node* range, Solved& solved) {
   solved.rest.constant = sum.constant;
   for (size_t i = 0; i < sum.count; ++i) {
     const auto& [node, factor] = sum.terms[i];
-    if (node == range) solved.factor = factor;
-    else if (node->open & range->open) return false;
-    else solved.rest.terms[solved.rest.count++] = {node, factor};
+    if (node == range)
+      solved.factor = factor;
+    else if (node->open & range->open)
+      return false;
+    else
+      solved.rest.terms[solved.rest.count++] = {node, factor};
   }
   return solved.factor != 0;
 }

@@ -56,13 +56,16 @@ class Writer {
     if (s.flags & Step::any_op) return call(step, s, any_of(table_.op_sets[s.op]));
     const Op op = Op(s.op);
     if (op == Op::Neg) return "-" + write(step, true);
-    if (op == Op::Xor && step[step->size].kind == StepKind::literal && table_.literals[step[step->size].literal].is(1) && table_.type_sets[s.types] == bools) {
+    if (op == Op::Xor && step[step->size].kind == StepKind::literal && table_.literals[step[step->size].literal].is(1) &&
+        table_.type_sets[s.types] == bools) {
       const std::string negated = write(step, true);
       ++step;
       return "!" + negated;
     }
     const char* sign = infix(op);
-    if (!sign) return call(step, s, (s.flags & Step::has_argument) ? concat(lower_case(name(op)), " by ", name(Op(s.literal))) : lower_case(name(op)));
+    if (!sign)
+      return call(step, s,
+                  (s.flags & Step::has_argument) ? concat(lower_case(name(op)), " by ", name(Op(s.literal))) : lower_case(name(op)));
     const std::string left = write(step, true), right = write(step, true);
     return inner ? "(" + left + sign + right + ")" : left + sign + right;
   }
@@ -135,7 +138,8 @@ std::string types_text(TypeSet types) {
     TypeSet set;
     const char* name;
   };
-  constexpr Class classes[] = {{ints, "int"}, {signed_ints, "signed int"}, {unsigned_ints, "unsigned int"}, {indices, "index"}, {floats, "float"}, {bools, "bool"}};
+  constexpr Class classes[] = {{ints, "int"},      {signed_ints, "signed int"}, {unsigned_ints, "unsigned int"},
+                               {indices, "index"}, {floats, "float"},           {bools, "bool"}};
   std::string text;
   const auto add = [&](std::string_view name) { text += concat(text.empty() ? "" : ", ", name); };
   for (const auto& [set, name] : classes)
@@ -152,23 +156,28 @@ std::string left_text(const RuleTable& table, const RuleInfo& rule) { return tex
 std::string right_text(const RuleTable& table, const RuleInfo& rule) { return rule.function ? rule.text : text_from(table, rule.right); }
 
 std::span<const RuleTable* const> rule_tables() {
-  static constexpr const RuleTable* tables[] = {&fold_rules, &algebra_rules, &boolean_rules, &cast_rules, &index_rules, &validity_rules, &reduce_rules, &movement_rules, &decompose_rules};
+  static constexpr const RuleTable* tables[] = {&fold_rules,     &algebra_rules, &boolean_rules,  &cast_rules,     &index_rules,
+                                                &validity_rules, &reduce_rules,  &movement_rules, &decompose_rules};
   return tables;
 }
 
 std::string rules_markdown() {
   std::string text =
       "# Rewrite rules\n\nPrinted from the tables in `src/rules` by `whit docs`; do not edit.\n\n"
-      "`x y z w` stand for any node, `p q` for a condition, `c0 c1 c2` for constants; the same name twice is the same node. A commutative op matches in "
-      "either order. A rule holds for the types named; a guarded one under a further condition. `relaxed` rules may change a float result and are off by default.\n";
+      "`x y z w` stand for any node, `p q` for a condition, `c0 c1 c2` for constants; the same name twice is the same node. A commutative "
+      "op matches in "
+      "either order. A rule holds for the types named; a guarded one under a further condition. `relaxed` rules may change a float result "
+      "and are off by default.\n";
   for (const RuleTable* table : rule_tables()) {
     text += concat("\n## ", table->name, "\n\n| rule | from | to | for | |\n|---|---|---|---|---|\n");
     for (const RuleInfo& rule : table->rules)
-      text += concat("| ", rule.name, " | ", code(left_text(*table, rule)), " | ", rule.function ? cell(right_text(*table, rule)) : code(right_text(*table, rule)), " | ", types_text(rule.domain), " | ",
+      text += concat("| ", rule.name, " | ", code(left_text(*table, rule)), " | ",
+                     rule.function ? cell(right_text(*table, rule)) : code(right_text(*table, rule)), " | ", types_text(rule.domain), " | ",
                      cell(note_text(rule)), " |\n");
   }
   text += "\n# What may stand where\n";
-  constexpr std::pair<Level, const char*> levels[] = {{Level::tensor, "Tensors"}, {Level::kernel, "Kernels"}, {Level::linear, "Linear code"}};
+  constexpr std::pair<Level, const char*> levels[] = {
+      {Level::tensor, "Tensors"}, {Level::kernel, "Kernels"}, {Level::linear, "Linear code"}};
   for (const auto& [level, title] : levels) {
     text += concat("\n## ", title, "\n\n| row | ops | |\n|---|---|---|\n");
     for (const SpecRow& row : spec_rows(level)) {
@@ -185,21 +194,25 @@ std::string relaxed_markdown() {
   std::string text;
   for (const RuleTable* table : rule_tables())
     for (const RuleInfo& rule : table->rules)
-      if (rule.note.relaxed) text += concat("* `", table->name, ".", rule.name, "`: `", left_text(*table, rule), rule.function ? "`: " : "` → `", right_text(*table, rule), rule.function ? "\n" : "`\n");
+      if (rule.note.relaxed)
+        text += concat("* `", table->name, ".", rule.name, "`: `", left_text(*table, rule), rule.function ? "`: " : "` → `",
+                       right_text(*table, rule), rule.function ? "\n" : "`\n");
   return text;
 }
 
 std::string ops_markdown() {
   std::string text =
       "# Ops\n\nPrinted from `src/ir/ops.def`, which also says what each op means in every case, by `whit docs`; do not edit.\n\n"
-      "In the meaning, `a b c` are the values of the sources; in the spelling, `$0 $1 $2` are the sources in C; in the gradient, `x y z` are the sources, "
-      "`out` the result and `dy` its gradient, one entry for each source.\n\n| op | sources | traits | meaning | C | gradient |\n|---|---|---|---|---|---|\n";
+      "In the meaning, `a b c` are the values of the sources; in the spelling, `$0 $1 $2` are the sources in C; in the gradient, `x y z` "
+      "are the sources, "
+      "`out` the result and `dy` its gradient, one entry for each source.\n\n| op | sources | traits | meaning | C | gradient "
+      "|\n|---|---|---|---|---|---|\n";
   for (size_t i = 0; i < kOpCount; ++i) {
     const OpInfo& op = kOps[i];
     const OpRow& row = kOpRows[i];
     const bool has_meaning = std::string_view(row.meaning) != "none(a)";
-    text += concat("| ", row.name, " | ", op.arity < 0 ? "any" : std::to_string(op.arity), " | ", cell(row.traits), " | ", has_meaning ? code(row.meaning) : "", " | ", code(op.spelling), " | ",
-                   gradient_text(row.gradient), " |\n");
+    text += concat("| ", row.name, " | ", op.arity < 0 ? "any" : std::to_string(op.arity), " | ", cell(row.traits), " | ",
+                   has_meaning ? code(row.meaning) : "", " | ", code(op.spelling), " | ", gradient_text(row.gradient), " |\n");
   }
   return text;
 }

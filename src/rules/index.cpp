@@ -12,7 +12,9 @@ using namespace index_rewrites;
 constexpr OpSet kElementwise = OpSet::with(alu);
 constexpr TypeSet kBounded = exact & ~TypeSet(DType::uint64);  // an interval in int64 cannot tell of uint64
 
-bool divides(const Match& m, const Hole& divisor, const Hole& number) { return m.integer(divisor) > 0 && m.integer(number) > 0 && m.integer(number) % m.integer(divisor) == 0; }
+bool divides(const Match& m, const Hole& divisor, const Hole& number) {
+  return m.integer(divisor) > 0 && m.integer(number) > 0 && m.integer(number) % m.integer(divisor) == 0;
+}
 bool excludes_zero(const Node* node) { return node->minimum > 0 || node->maximum < 0; }
 
 // Whether the product of two positive constants fits their type, so that dividing by one after the other is dividing by it.

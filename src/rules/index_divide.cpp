@@ -19,7 +19,9 @@ struct Division {
   bool wants_quotient;
   AffineSum sum{};
 
-  const Node* divide(const Node* value, int64_t by) const { return graph.make(wants_quotient ? Op::Quotient : Op::Remainder, {value, graph.index(by)}); }
+  const Node* divide(const Node* value, int64_t by) const {
+    return graph.make(wants_quotient ? Op::Quotient : Op::Remainder, {value, graph.index(by)});
+  }
   const Node* add(const Node* value, int64_t constant) const { return constant ? graph.add(value, graph.index(constant)) : value; }
 };
 
@@ -134,7 +136,8 @@ const Node* by_inner_remainder(const Division& d) {
   bool changed = false;
   for (size_t i = 0; i < d.sum.count; ++i) {
     const auto& [node, factor] = d.sum.terms[i];
-    const bool opens = node->op == Op::Remainder && node->source(1)->is_constant() && node->source(1)->arg(0) > 0 && node->source(1)->arg(0) % d.divisor == 0;
+    const bool opens = node->op == Op::Remainder && node->source(1)->is_constant() && node->source(1)->arg(0) > 0 &&
+                       node->source(1)->arg(0) % d.divisor == 0;
     changed |= opens;
     if (!opened.add(opens ? node->source(0) : node, factor)) return nullptr;
   }
@@ -166,9 +169,12 @@ const Node* divide_by_size(const Match& match, Graph& graph, bool wants_quotient
   for (size_t i = 0; i < sum.count; ++i) {
     const auto& [node, factor] = sum.terms[i];
     const size_t side = node->op == Op::Mul && node->source(1) == size ? 0 : 1;
-    if (node == size) multiple.constant += factor;
-    else if (node->op == Op::Mul && node->source(1 - side) == size) multiple.add(node->source(side), factor);
-    else rest.terms[rest.count++] = {node, factor};
+    if (node == size)
+      multiple.constant += factor;
+    else if (node->op == Op::Mul && node->source(1 - side) == size)
+      multiple.add(node->source(side), factor);
+    else
+      rest.terms[rest.count++] = {node, factor};
   }
   rest.constant = sum.constant;
   const bool nothing_left = rest.count == 0 && rest.constant == 0;

@@ -10,7 +10,8 @@ const Node* leaf(Random& random, Graph& graph) {
     case 0: return graph.index(random.between(-4, 12));
     case 1: {
       const int64_t low = random.between(-6, 3);
-      return graph.make(Op::Variable, {}, {name_id("v" + std::to_string(random.between(0, 2))), low, low + random.between(0, 12)}, DType::index);
+      return graph.make(Op::Variable, {}, {name_id("v" + std::to_string(random.between(0, 2))), low, low + random.between(0, 12)},
+                        DType::index);
     }
     default: return graph.range(random.between(0, 5), random.between(1, 8), AxisKind::loop);
   }
@@ -68,10 +69,13 @@ const Node* random_index(Random& random, Graph& graph, int size) {
 
 const Node* example_known(Random& random, Graph& graph) {
   const Node* one = graph.range(random.between(0, 3), 1, AxisKind::loop);
-  return random.coin() ? graph.mul(one, scaled(random, graph)) : graph.less(graph.range(4, random.between(1, 5), AxisKind::loop), graph.index(5));
+  return random.coin() ? graph.mul(one, scaled(random, graph))
+                       : graph.less(graph.range(4, random.between(1, 5), AxisKind::loop), graph.index(5));
 }
 
-const Node* example_known_source(Random& random, Graph& graph) { return graph.add(scaled(random, graph), graph.range(random.between(0, 3), 1, AxisKind::loop)); }
+const Node* example_known_source(Random& random, Graph& graph) {
+  return graph.add(scaled(random, graph), graph.range(random.between(0, 3), 1, AxisKind::loop));
+}
 
 const Node* example_sum(Random& random, Graph& graph) {
   const Node* a = sum(random, graph);
@@ -101,16 +105,23 @@ const Node* example_remainder_by_size(Random& random, Graph& graph) { return by_
 
 const Node* example_less(Random& random, Graph& graph) {
   if (random.next() % 4 == 0) {
-    const Node *low = graph.mul(counter(graph), graph.index(random.between(-2, 2))), *high = graph.add(graph.mul(size(graph), graph.index(random.between(-2, 2))), graph.index(random.between(-1, 1)));
+    const Node *low = graph.mul(counter(graph), graph.index(random.between(-2, 2))),
+               *high = graph.add(graph.mul(size(graph), graph.index(random.between(-2, 2))), graph.index(random.between(-1, 1)));
     return random.coin() ? graph.less(low, high) : graph.less(high, low);
   }
   return graph.less(sum(random, graph), random.coin() ? sum(random, graph) : graph.index(random.between(-8, 40)));
 }
 
-const Node* example_not_equal(Random& random, Graph& graph) { return graph.make(Op::NotEqual, {sum(random, graph), random.coin() ? sum(random, graph) : graph.index(random.between(-8, 40))}); }
+const Node* example_not_equal(Random& random, Graph& graph) {
+  return graph.make(Op::NotEqual, {sum(random, graph), random.coin() ? sum(random, graph) : graph.index(random.between(-8, 40))});
+}
 
-const Node* example_quotient(Random& random, Graph& graph) { return graph.make(Op::Quotient, {random.coin() ? sum(random, graph) : random_index(random, graph, 6), divisor(random, graph)}); }
+const Node* example_quotient(Random& random, Graph& graph) {
+  return graph.make(Op::Quotient, {random.coin() ? sum(random, graph) : random_index(random, graph, 6), divisor(random, graph)});
+}
 
-const Node* example_remainder(Random& random, Graph& graph) { return graph.make(Op::Remainder, {random.coin() ? sum(random, graph) : random_index(random, graph, 6), divisor(random, graph)}); }
+const Node* example_remainder(Random& random, Graph& graph) {
+  return graph.make(Op::Remainder, {random.coin() ? sum(random, graph) : random_index(random, graph, 6), divisor(random, graph)});
+}
 
 }  // namespace whit::index_rewrites

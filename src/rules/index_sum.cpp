@@ -8,7 +8,10 @@ namespace whit::index_rewrites {
 
 namespace {
 
-bool is_known(const Node* node) { return !node->is_constant() && node->minimum == node->maximum && (node->dtype == DType::boolean || (is_integer(node->dtype) && node->dtype != DType::uint64)); }
+bool is_known(const Node* node) {
+  return !node->is_constant() && node->minimum == node->maximum &&
+         (node->dtype == DType::boolean || (is_integer(node->dtype) && node->dtype != DType::uint64));
+}
 
 // a - b, or false if it has no affine form.
 bool difference(const Node* a, const Node* b, AffineSum& result) {
@@ -23,11 +26,15 @@ const Node* build_less(Graph& graph, const Node* present, const AffineSum& sum, 
   AffineSum left, right;
   for (size_t i = 0; i < sum.count; ++i) {
     const auto& [node, factor] = sum.terms[i];
-    if (factor > 0) left.terms[left.count++] = {node, factor};
-    else right.terms[right.count++] = {node, -factor};
+    if (factor > 0)
+      left.terms[left.count++] = {node, factor};
+    else
+      right.terms[right.count++] = {node, -factor};
   }
-  if (left.count) right.constant = bound;
-  else left.constant = -bound;
+  if (left.count)
+    right.constant = bound;
+  else
+    left.constant = -bound;
   if (left.is(present->source(0)) && right.is(present->source(1))) return nullptr;
   return graph.less(left.build(graph), right.build(graph));
 }
@@ -37,8 +44,10 @@ bool drop_minor_terms(AffineSum& sum, int64_t step, int64_t& bound) {
   AffineSum major, minor;
   for (size_t i = 0; i < sum.count; ++i) {
     const auto& [node, factor] = sum.terms[i];
-    if (factor % step) minor.terms[minor.count++] = {node, factor};
-    else major.terms[major.count++] = {node, factor / step};
+    if (factor % step)
+      minor.terms[minor.count++] = {node, factor};
+    else
+      major.terms[major.count++] = {node, factor / step};
   }
   const Interval range = minor.interval();
   int64_t first = 0, last = 0;
@@ -62,7 +71,8 @@ const Node* known_source(const Match& match, Graph& graph) {
   const auto sources = match.root->sources();
   if (std::ranges::none_of(sources, is_known)) return nullptr;
   const Node* known[3];
-  for (size_t i = 0; i < sources.size(); ++i) known[i] = is_known(sources[i]) ? graph.constant_bits(sources[i]->dtype, sources[i]->minimum) : sources[i];
+  for (size_t i = 0; i < sources.size(); ++i)
+    known[i] = is_known(sources[i]) ? graph.constant_bits(sources[i]->dtype, sources[i]->minimum) : sources[i];
   return graph.with_sources(match.root, Sources(known, sources.size()));
 }
 
@@ -124,8 +134,10 @@ const Node* not_equal(const Match& match, Graph& graph) {
   const int64_t divisor = sum.terms[0].factor < 0 ? -common : common;
   for (size_t i = 0; i < sum.count; ++i) {
     const int64_t factor = sum.terms[i].factor / divisor;
-    if (factor > 0) left.terms[left.count++] = {sum.terms[i].node, factor};
-    else right.terms[right.count++] = {sum.terms[i].node, -factor};
+    if (factor > 0)
+      left.terms[left.count++] = {sum.terms[i].node, factor};
+    else
+      right.terms[right.count++] = {sum.terms[i].node, -factor};
   }
   if (!can_negate(sum.constant)) return nullptr;
   right.constant = -(sum.constant / divisor);

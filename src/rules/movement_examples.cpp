@@ -30,7 +30,8 @@ const Node* tensor(Random& random, Graph& graph, const Numbers& sizes, DType typ
 
 Numbers some_sizes(Random& random, bool with_ones = true) {
   Numbers sizes;
-  for (int64_t rank = random.between(1, 3); rank > 0; --rank) sizes.push_back(with_ones && random.next() % 3 == 0 ? 1 : random.between(2, 4));
+  for (int64_t rank = random.between(1, 3); rank > 0; --rank)
+    sizes.push_back(with_ones && random.next() % 3 == 0 ? 1 : random.between(2, 4));
   return sizes;
 }
 
@@ -114,7 +115,8 @@ const Node* example_reshape(Random& random, Graph& graph) {
 
 const Node* example_permute(Random& random, Graph& graph) {
   const Node* source = tensor(random, graph, some_sizes(random));
-  return move(graph, Op::Permute, move(graph, Op::Permute, source, shuffled_axes(random, source->rank)), shuffled_axes(random, source->rank));
+  return move(graph, Op::Permute, move(graph, Op::Permute, source, shuffled_axes(random, source->rank)),
+              shuffled_axes(random, source->rank));
 }
 
 const Node* example_permute_of_ones(Random& random, Graph& graph) {
@@ -175,7 +177,8 @@ const Node* example_scalar(Random& random, Graph& graph) {
 }
 
 const Node* example_scalar_padded(Random& random, Graph& graph) {
-  const Node* source = stretch(graph, graph.constant(random.pick(kTypes), double(random.next() % 4 == 0)), tensor(random, graph, some_sizes(random, false))->shape());
+  const Node* source = stretch(graph, graph.constant(random.pick(kTypes), double(random.next() % 4 == 0)),
+                               tensor(random, graph, some_sizes(random, false))->shape());
   return move(graph, Op::Pad, source, some_amounts(random, source->rank));
 }
 

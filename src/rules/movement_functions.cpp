@@ -92,7 +92,8 @@ const Node* shrink_pad(const Match& match, Graph& graph) {
   Numbers kept, padding;
   for (int64_t i = 0; i < source->rank; ++i) {
     // Along the padded axis the result is [first, end), the source [before, before + size).
-    const int64_t first = shrink->arg(size_t(2 * i)), end = first + shrink->arg(size_t(2 * i + 1)), before = pad->arg(size_t(2 * i)), size = axis_size(source, i);
+    const int64_t first = shrink->arg(size_t(2 * i)), end = first + shrink->arg(size_t(2 * i + 1)), before = pad->arg(size_t(2 * i)),
+                  size = axis_size(source, i);
     const int64_t low = std::max(first, before), high = std::min(end, before + size);
     if (high <= low) return graph.constant(source->dtype, 0);
     kept.insert(kept.end(), {low - before, high - low});
@@ -190,11 +191,13 @@ const Node* reduce_scalar(const Match& match, Graph& graph) {
   const Op op = node->reduce_op();
   const Node* result = nullptr;
   if (op == Op::Max || op == Op::Min || op == Op::And || op == Op::Or) result = scalar;
-  if (op == Op::Add && is_integer(node->dtype)) result = graph.mul(scalar, graph.constant_bits(node->dtype, bits_of_integer(node->dtype, count)));
+  if (op == Op::Add && is_integer(node->dtype))
+    result = graph.mul(scalar, graph.constant_bits(node->dtype, bits_of_integer(node->dtype, count)));
   if (op == Op::Add && is_float(node->dtype) && scalar->is_constant() && !is_narrow_float(node->dtype)) {
     // A whole number summed so often that no partial sum needs more than the significand.
     const double number = scalar->number(), limit = node->dtype == DType::float32 ? 0x1p24 : 0x1p53;
-    if (number >= 0 && number <= limit && number == double(int64_t(number)) && number * double(count) <= limit) result = graph.constant(node->dtype, number * double(count) + 0.0);
+    if (number >= 0 && number <= limit && number == double(int64_t(number)) && number * double(count) <= limit)
+      result = graph.constant(node->dtype, number * double(count) + 0.0);
   }
   return result ? stretch(graph, result, node->shape()) : nullptr;
 }

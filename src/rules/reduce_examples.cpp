@@ -5,7 +5,8 @@ namespace whit::reductions {
 
 namespace {
 
-const DType kTypes[] = {DType::int8, DType::uint8, DType::int32, DType::uint32, DType::int64, DType::float16, DType::float32, DType::float64, DType::bfloat16};
+const DType kTypes[] = {DType::int8,    DType::uint8,   DType::int32,   DType::uint32,  DType::int64,
+                        DType::float16, DType::float32, DType::float64, DType::bfloat16};
 
 // The range that goes, one that stays closed beside it, and one that is open.
 struct Nest {
@@ -18,7 +19,8 @@ struct Nest {
 
   const Node* reduce(Op op, const Node* value) const {
     if (!has_other) return graph.make(Op::Accumulate, {value, range}, {int64_t(op)});
-    return random.coin() ? graph.make(Op::Accumulate, {value, range, other}, {int64_t(op)}) : graph.make(Op::Accumulate, {value, other, range}, {int64_t(op)});
+    return random.coin() ? graph.make(Op::Accumulate, {value, range, other}, {int64_t(op)})
+                         : graph.make(Op::Accumulate, {value, other, range}, {int64_t(op)});
   }
   const Node* param(int64_t slot, int64_t size, DType type) const { return graph.make(Op::Param, {}, {slot, size, kNoDevice}, type); }
   /// Something of the other ranges: a load, or an index.
@@ -43,7 +45,9 @@ struct Nest {
         const Node* index = wanted();
         return equal(graph.cast(range, index->dtype), index);
       }
-      case 1: return equal(graph.add(graph.mul(range, graph.index(random.between(1, 3))), graph.index(random.between(-2, 2))), graph.cast(wanted(), DType::index));
+      case 1:
+        return equal(graph.add(graph.mul(range, graph.index(random.between(1, 3))), graph.index(random.between(-2, 2))),
+                     graph.cast(wanted(), DType::index));
       default: return equal(graph.sub(open, range), graph.index(random.between(-3, 3)));
     }
   }
@@ -60,7 +64,8 @@ struct Nest {
   /// value where the condition holds, else 0, spelt one way or another.
   const Node* choose(const Node* condition, const Node* value) const {
     const Node* zero = graph.constant(value->dtype, 0);
-    if (value->op == Op::Load && value->source_count == 2 && random.coin()) return graph.make(Op::Load, {value->source(0), value->source(1), condition});
+    if (value->op == Op::Load && value->source_count == 2 && random.coin())
+      return graph.make(Op::Load, {value->source(0), value->source(1), condition});
     if (random.next() % 3 == 0) return graph.where(graph.make(Op::Xor, {condition, graph.boolean(true)}), zero, value);
     return graph.where(condition, value, zero);
   }
@@ -96,7 +101,8 @@ const Node* example_nested(Random& random, Graph& graph) {
   const DType type = random.pick(kTypes);
   const Op ops[] = {Op::Add, Op::Max, Op::Mul};
   const int64_t op = int64_t(random.pick(ops));
-  const Node* value = graph.make(Op::Load, {nest.param(0, 18, type), graph.add(graph.mul(nest.range, graph.index(2)), graph.make(Op::Min, {nest.other, graph.index(1)}))});
+  const Node* value = graph.make(Op::Load, {nest.param(0, 18, type), graph.add(graph.mul(nest.range, graph.index(2)),
+                                                                               graph.make(Op::Min, {nest.other, graph.index(1)}))});
   return graph.make(Op::Accumulate, {graph.make(Op::Accumulate, {value, nest.other}, {op}), nest.range}, {op});
 }
 
@@ -119,7 +125,8 @@ const Node* example_count(Random& random, Graph& graph) {
   const DType type = random.pick(kTypes);
   const Node* condition = nest.condition(nest.bound());
   if (random.coin()) return nest.reduce(Op::Add, graph.cast(condition, type));
-  return nest.reduce(Op::Add, nest.choose(condition, is_float(type) ? graph.constant(type, double(random.between(-3, 3))) : nest.free_value(type)));
+  return nest.reduce(Op::Add,
+                     nest.choose(condition, is_float(type) ? graph.constant(type, double(random.between(-3, 3))) : nest.free_value(type)));
 }
 
 const Node* example_any(Random& random, Graph& graph) {
@@ -131,7 +138,8 @@ const Node* example_any(Random& random, Graph& graph) {
 
 const Node* example_indices(Random& random, Graph& graph) {
   const Nest nest{random, graph};
-  const Node* index = graph.add(graph.add(graph.mul(nest.range, graph.index(random.between(-3, 3))), nest.open), graph.index(random.between(-4, 4)));
+  const Node* index =
+      graph.add(graph.add(graph.mul(nest.range, graph.index(random.between(-3, 3))), nest.open), graph.index(random.between(-4, 4)));
   const DType types[] = {DType::int8, DType::int32, DType::int64, DType::index};
   const Node* value = graph.cast(index, random.pick(types));
   return nest.reduce(Op::Add, random.coin() ? value : nest.choose(nest.condition(nest.bound()), value));

@@ -5,21 +5,16 @@
 #include "rules/reduce_functions.h"
 
 #include <algorithm>
-#include <cmath>
-#include <optional>
 
 #include "base/error.h"
 #include "ir/evaluate.h"
-#include "rules/condition.h"
+#include "rules/reduce_term.h"
 
 namespace whit::reductions {
 
 namespace {
 
-bool depends(const Node* node, const Node* range) { return (node->open & range->open) != 0; }
-bool is_zero(const Node* node) { return node->is_constant() && node->number() == 0; }
 Op fold_op(const Node* node) { return node->reduce_op(); }
-std::span<const Node* const> ranges_of(const Node* node) { return node->sources().subspan(1); }
 
 // The reduction of another value over its ranges but one.
 const Node* without_range(Graph& graph, const Node* reduction, const Node* value, const Node* range) {
@@ -33,121 +28,9 @@ const Node* without_range(Graph& graph, const Node* reduction, const Node* value
 int64_t iterations(std::span<const Node* const> ranges) {
   int64_t product = 1;
   for (const Node* range : ranges)
-    if (__builtin_mul_overflow(product, std::max<int64_t>(range->source(0)->maximum, 1), &product)) return std::numeric_limits<int64_t>::max();
+    if (__builtin_mul_overflow(product, std::max<int64_t>(range->source(0)->maximum, 1), &product))
+      return std::numeric_limits<int64_t>::max();
   return product;
-}
-
-// The greatest magnitude of a float that is always a whole number; empty if it may not be one.
-std::optional<int64_t> whole_bound(const Node* value) {
-  if (value->op == Op::Cast && !is_float(value->source(0)->dtype) && value->source(0)->dtype != DType::uint64) {
-    const Node* source = value->source(0);
-    if (source->minimum == std::numeric_limits<int64_t>::min()) return std::nullopt;
-    return std::max(std::abs(source->minimum), std::abs(source->maximum));
-  }
-  if (!value->is_constant()) return std::nullopt;
-  const double number = value->number();
-  if (!(number >= -1e9 && number <= 1e9) || number != double(int64_t(number)) || (number == 0 && std::signbit(number))) return std::nullopt;
-  return std::abs(int64_t(number));
-}
-
-bool never_negative(const Node* value) { return value->is_constant() ? !std::signbit(value->number()) : value->op == Op::Cast && value->source(0)->minimum >= 0; }
-
-// Whether sums of up to `count` of these floats are exact, in whatever order: then so is a product.
-bool sums_exactly(const Node* value, int64_t count) {
-  const std::optional<int64_t> bound = whole_bound(value);
-  int64_t total = 0;
-  // Narrow floats are summed in float32 and rounded once; their product would be rounded from the same number.
-  const int64_t limit = value->dtype == DType::float64 ? int64_t(1) << 53 : is_narrow_float(value->dtype) ? 0 : int64_t(1) << 24;
-  return bound && !__builtin_mul_overflow(*bound, count, &total) && total <= limit;
-}
-
-// value * count, where count is an index that is never negative.
-const Node* times(Graph& graph, const Node* value, const Node* count) {
-  if (value->dtype == DType::boolean) return graph.make(Op::And, {value, graph.less(graph.index(0), count)});
-  const Node* product = graph.mul(value, graph.cast(count, value->dtype));
-  // No term at all sums to +0.0, but -3 times 0 is -0.0.
-  return is_float(value->dtype) && !never_negative(value) ? graph.add(product, graph.constant(value->dtype, 0)) : product;
-}
-
-// A value that is `value` where the conjunction holds and 0 elsewhere. It is what a term of a sum has to be for most of this file.
-struct Guarded {
-  Conjunction conditions;
-  const Node* value;
-};
-
-bool guarded(Graph& graph, const Node* node, bool through_products, Guarded& result) {
-  result.value = node;
-  if (node->op == Op::Where) {
-    const bool inverted = is_zero(node->source(1));
-    if (!inverted && !is_zero(node->source(2))) return false;
-    if (!result.conditions.add(node->source(0), inverted)) return false;
-    const Node* kept = node->source(inverted ? 2 : 1);
-    if (!guarded(graph, kept, through_products, result)) result.value = kept;
-    return true;
-  }
-  if (node->op == Op::Load) return node->source_count == 3 && result.conditions.add(node->source(2));
-  if (node->op == Op::Cast) {
-    if (node->source(0)->dtype == DType::boolean) {
-      if (!result.conditions.add(node->source(0))) return false;
-      result.value = graph.constant(node->dtype, 1);
-      return true;
-    }
-    if (!guarded(graph, node->source(0), through_products, result)) return false;
-    result.value = graph.cast(result.value, node->dtype);
-    return true;
-  }
-  if (node->op == Op::Mul && (is_integer(node->dtype) || through_products))
-    for (const size_t side : {0, 1}) {
-      Guarded factor;
-      if (!guarded(graph, node->source(side), through_products, factor) || !result.conditions.add(factor.conditions)) continue;
-      result.value = graph.mul(factor.value, node->source(1 - side));
-      return true;
-    }
-  if (node->dtype != DType::boolean) return false;
-  result.value = graph.boolean(true);
-  return result.conditions.add(node);
-}
-
-// The value where the condition holds, else 0. A Load is gated: where the condition fails its index may be anything.
-const Node* guard(Graph& graph, const Node* value, const Node* condition) {
-  if (!condition) return value;
-  if (value->op == Op::Cast && value->source(0)->dtype != DType::boolean) return graph.cast(guard(graph, value->source(0), condition), value->dtype);
-  if (value->op == Op::Load) return graph.make(Op::Load, {value->source(0), value->source(1), graph.both(value->source_count == 3 ? value->source(2) : nullptr, condition)});
-  return graph.where(condition, value, graph.constant(value->dtype, 0));
-}
-
-// The value with the range replaced by an index, and every Load that depended on the range gated by `valid`. Null if a reduction inside
-// closes a range that the index depends on.
-const Node* replace_range(Graph& graph, const Node* root, const Node* range, const Node* index, const Node* valid) {
-  NodeMap<const Node*> done;
-  done[range] = index;
-  std::vector<const Node*> stack{root}, sources;
-  while (!stack.empty()) {
-    const Node* node = stack.back();
-    if (done.contains(node) || !depends(node, range)) {
-      stack.pop_back();
-      continue;
-    }
-    bool ready = true;
-    for (const Node* source : node->sources())
-      if (depends(source, range) && !done.contains(source)) {
-        stack.push_back(source);
-        ready = false;
-      }
-    if (!ready) continue;
-    stack.pop_back();
-    if (node->op == Op::Accumulate)
-      for (const Node* closed : ranges_of(node))
-        if (depends(index, closed)) return nullptr;
-    sources.clear();
-    for (const Node* source : node->sources()) sources.push_back(depends(source, range) ? *done.find(source) : source);
-    if (node->op == Op::Load) {
-      if (sources.size() == 3) sources[2] = graph.both(sources[2], valid);
-      else if (valid) sources.push_back(valid);
-    }
-    done[node] = graph.with_sources(node, sources);
-  }
-  return depends(root, range) ? *done.find(root) : root;
 }
 
 // r = e, from factor * r + rest = 0, and when that is an iteration of the range.
@@ -170,7 +53,8 @@ const Node* gather_over(Graph& graph, const Node* reduction, const Guarded& term
   for (size_t i = 0; i < term.conditions.count; ++i) {
     Solved solved;
     const Atom atom = term.conditions.atoms[i];
-    if (!depends(atom.node, range) || !solve(graph, atom, range, solved) || !solved.equality || std::abs(solved.factor) > int64_t(1) << 40) continue;
+    if (!depends(atom.node, range) || !solve(graph, atom, range, solved) || !solved.equality || std::abs(solved.factor) > int64_t(1) << 40)
+      continue;
     Conjunction valid;
     const Node* index = solution(graph, solved, range, valid);
     const Node* inside = valid.build(graph);
@@ -233,9 +117,13 @@ bool bounds_of(Graph& graph, const Conjunction& conditions, const Node* range, B
   return any_bound;
 }
 
-const Node* number_within(Graph& graph, const Bounds& bounds) { return graph.make(Op::Max, {graph.sub(bounds.high, bounds.low), graph.index(0)}); }
+const Node* number_within(Graph& graph, const Bounds& bounds) {
+  return graph.make(Op::Max, {graph.sub(bounds.high, bounds.low), graph.index(0)});
+}
 
-bool counts_exactly(const Node* reduction, const Node* value) { return !is_float(value->dtype) || sums_exactly(value, iterations(ranges_of(reduction))); }
+bool counts_exactly(const Node* reduction, const Node* value) {
+  return !is_float(value->dtype) || sums_exactly(value, iterations(ranges_of(reduction)));
+}
 
 const Node* independent_of(const Match& match, Graph& graph, bool any_float) {
   const Node *reduction = match.root, *value = reduction->source(0);
@@ -243,9 +131,11 @@ const Node* independent_of(const Match& match, Graph& graph, bool any_float) {
     if (depends(value, range)) continue;
     const Node* size = range->source(0);
     const Op op = fold_op(reduction);
-    const bool taken_once = op == Op::Max || op == Op::Min || op == Op::And || op == Op::Or || (op == Op::Add && value->dtype == DType::boolean);
+    const bool taken_once =
+        op == Op::Max || op == Op::Min || op == Op::And || op == Op::Or || (op == Op::Add && value->dtype == DType::boolean);
     if (taken_once && size->minimum >= 1) return without_range(graph, reduction, value, range);
-    if (op == Op::Add && value->dtype != DType::boolean && (any_float || counts_exactly(reduction, value))) return without_range(graph, reduction, times(graph, value, size), range);
+    if (op == Op::Add && value->dtype != DType::boolean && (any_float || counts_exactly(reduction, value)))
+      return without_range(graph, reduction, times(graph, value, size), range);
   }
   return nullptr;
 }
@@ -253,7 +143,8 @@ const Node* independent_of(const Match& match, Graph& graph, bool any_float) {
 const Node* gather_from(const Match& match, Graph& graph, bool through_products) {
   const Node* reduction = match.root;
   Guarded term;
-  if (identity_of(fold_op(reduction), reduction->dtype) != 0 || !guarded(graph, reduction->source(0), through_products, term)) return nullptr;
+  if (identity_of(fold_op(reduction), reduction->dtype) != 0 || !guarded(graph, reduction->source(0), through_products, term))
+    return nullptr;
   for (const Node* range : ranges_of(reduction))
     if (const Node* result = gather_over(graph, reduction, term, range)) return result;
   return nullptr;
@@ -269,14 +160,17 @@ const Node* drop_trivial(const Match& match, Graph& graph) {
     if (!range->source(0)->is_constant(1)) continue;
     const Node* first = replace_range(graph, value, range, graph.index(0), nullptr);
     const Node* result = without_range(graph, reduction, first, range);
-    return is_float(value->dtype) && fold_op(reduction) == Op::Add && result->op != Op::Accumulate ? graph.add(result, graph.constant(value->dtype, 0)) : result;
+    return is_float(value->dtype) && fold_op(reduction) == Op::Add && result->op != Op::Accumulate
+               ? graph.add(result, graph.constant(value->dtype, 0))
+               : result;
   }
   return nullptr;
 }
 
 const Node* flatten(const Match& match, Graph& graph) {
   const Node *outer = match.root, *inner = outer->source(0);
-  if (fold_op(outer) != fold_op(inner) || (is_float(outer->dtype) && fold_op(outer) != Op::Max && fold_op(outer) != Op::Min)) return nullptr;
+  if (fold_op(outer) != fold_op(inner) || (is_float(outer->dtype) && fold_op(outer) != Op::Max && fold_op(outer) != Op::Min))
+    return nullptr;
   std::vector<const Node*> sources{inner->source(0)};
   for (const Node* range : ranges_of(outer)) {
     if (std::ranges::find(ranges_of(inner), range) != ranges_of(inner).end()) return nullptr;
@@ -341,17 +235,22 @@ const Node* sum_of_indices(const Match& match, Graph& graph) {
     AffineSum rest;
     rest.constant = sum.constant;
     for (size_t i = 0; i < sum.count; ++i) {
-      if (sum.terms[i].node == range) factor = sum.terms[i].factor;
-      else if (depends(sum.terms[i].node, range)) affine = false;
-      else rest.terms[rest.count++] = sum.terms[i];
+      if (sum.terms[i].node == range)
+        factor = sum.terms[i].factor;
+      else if (depends(sum.terms[i].node, range))
+        affine = false;
+      else
+        rest.terms[rest.count++] = sum.terms[i];
     }
     Bounds bounds{};
     Conjunction free;
-    if (!affine || factor == 0 || (!bounds_of(graph, term.conditions, range, bounds, free) && free.count != term.conditions.count)) continue;
+    if (!affine || factor == 0 || (!bounds_of(graph, term.conditions, range, bounds, free) && free.count != term.conditions.count))
+      continue;
     // The sum of n numbers from `low` on is n * (2*low + n - 1) / 2.
     const Node* n = number_within(graph, bounds);
     const Node* twice = graph.mul(n, graph.add(graph.add(graph.mul(bounds.low, graph.index(2)), n), graph.index(-1)));
-    const Node* total = graph.add(graph.mul(graph.make(Op::Quotient, {twice, graph.index(2)}), graph.index(factor)), graph.mul(n, rest.build(graph)));
+    const Node* total =
+        graph.add(graph.mul(graph.make(Op::Quotient, {twice, graph.index(2)}), graph.index(factor)), graph.mul(n, rest.build(graph)));
     return without_range(graph, reduction, guard(graph, graph.cast(total, value->dtype), free.build(graph)), range);
   }
   return nullptr;

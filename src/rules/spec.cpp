@@ -21,7 +21,8 @@ bool sink_of_stores(const Node* node, const SpecFacts&) {
 
 // Storage, an index, and for a store its value; then at most a gate.
 bool is_access(const Node* node, const SpecFacts&) {
-  return is_storage(node->source(0)) && node->source(1)->dtype == DType::index && std::ranges::all_of(node->sources().subspan(1), is_scalar);
+  return is_storage(node->source(0)) && node->source(1)->dtype == DType::index &&
+         std::ranges::all_of(node->sources().subspan(1), is_scalar);
 }
 bool is_store(const Node* node, const SpecFacts& facts) { return is_access(node, facts) && (facts.closed_below & node->open) == 0; }
 
@@ -33,7 +34,10 @@ bool closes_ranges(const Node* node, const SpecFacts&) {
   return true;
 }
 
-bool is_settled(const Node* node, const SpecFacts&) { return node->dtype != DType::none && std::ranges::none_of(node->sources(), [](const Node* source) { return source->dtype == DType::none; }); }
+bool is_settled(const Node* node, const SpecFacts&) {
+  return node->dtype != DType::none &&
+         std::ranges::none_of(node->sources(), [](const Node* source) { return source->dtype == DType::none; });
+}
 
 constexpr OpSet kArithmetic = OpSet::with(alu);
 
@@ -68,7 +72,8 @@ constexpr SpecRow kLinear[] = {
 // clang-format on
 
 std::string explain(const Node* node, const char* row, const std::string& requirement) {
-  return concat(print_expression(node), ": ", name(node->op), row ? concat(" breaks the row \"", row, "\": ") : std::string(" "), requirement);
+  return concat(print_expression(node), ": ", name(node->op), row ? concat(" breaks the row \"", row, "\": ") : std::string(" "),
+                requirement);
 }
 
 std::string check(Level level, const Node* node, const SpecFacts& facts) {
@@ -99,8 +104,10 @@ class CodeReader {
     if (node->op == Op::EndLoop) return end(node);
     for (const Node* source : node->sources())
       if (std::string error = known(node, source); !error.empty()) return error;
-    if (node->op == Op::Loop) loops_.push_back({node->source(0), defined_.size()});
-    else define(node);
+    if (node->op == Op::Loop)
+      loops_.push_back({node->source(0), defined_.size()});
+    else
+      define(node);
     return "";
   }
   std::string finish() const { return loops_.empty() ? "" : explain(loops_.back().range, nullptr, "has a loop that does not end"); }
@@ -125,7 +132,8 @@ class CodeReader {
   std::string known(const Node* user, const Node* source) {
     if (source->op == Op::Const || source->op == Op::Param || source->op == Op::Local || source->op == Op::Variable) return "";
     if (source->op == Op::Range) {
-      const bool open = source->axis_kind() == AxisKind::vector || user->op == Op::Loop || std::ranges::any_of(loops_, [&](const OpenLoop& loop) { return loop.range == source; });
+      const bool open = source->axis_kind() == AxisKind::vector || user->op == Op::Loop ||
+                        std::ranges::any_of(loops_, [&](const OpenLoop& loop) { return loop.range == source; });
       return open ? "" : explain(user, nullptr, "uses the counter of a loop that is not open");
     }
     if (const uint32_t* times = times_.find(source); times && *times > 0) return "";

@@ -5,9 +5,9 @@
 
 namespace whit {
 
-extern constinit const RuleTable fold_rules;      // what needs no second op: x + 0, x * 0, where(p, x, x)
-extern constinit const RuleTable algebra_rules;   // rings, signs, constants to the outside
-extern constinit const RuleTable boolean_rules;   // conditions and choices between values
+extern constinit const RuleTable fold_rules;     // what needs no second op: x + 0, x * 0, where(p, x, x)
+extern constinit const RuleTable algebra_rules;  // rings, signs, constants to the outside
+extern constinit const RuleTable boolean_rules;  // conditions and choices between values
 extern constinit const RuleTable cast_rules;
 extern constinit const RuleTable index_rules;     // address arithmetic, by intervals
 extern constinit const RuleTable validity_rules;  // what a gate or condition lets one assume

@@ -9,7 +9,9 @@ const Node* range(Random& random, Graph& graph) {
   const int64_t number = random.between(0, 2);
   return graph.range(number, 6 + 2 * number, AxisKind::loop);
 }
-const Node* storage(Graph& graph, int64_t size, DType type = DType::float32) { return graph.make(Op::Param, {}, {0, size, kNoDevice}, type); }
+const Node* storage(Graph& graph, int64_t size, DType type = DType::float32) {
+  return graph.make(Op::Param, {}, {0, size, kNoDevice}, type);
+}
 
 // A bound on one of few sums, so that two bounds are often on the same.
 const Node* bound(Random& random, Graph& graph) {
@@ -37,13 +39,17 @@ const Node* index_under(Random& random, Graph& graph, const Node*& gate) {
 
 }  // namespace
 
-const Node* example_always(Random& random, Graph& graph) { return graph.make(Op::Load, {storage(graph, 16), range(random, graph), graph.boolean(true)}); }
+const Node* example_always(Random& random, Graph& graph) {
+  return graph.make(Op::Load, {storage(graph, 16), range(random, graph), graph.boolean(true)});
+}
 
 const Node* example_store_always(Random& random, Graph& graph) {
   return graph.make(Op::Store, {storage(graph, 16), range(random, graph), graph.constant(DType::float32, 1), graph.boolean(true)});
 }
 
-const Node* example_never(Random& random, Graph& graph) { return graph.make(Op::Load, {storage(graph, 16), range(random, graph), graph.boolean(false)}); }
+const Node* example_never(Random& random, Graph& graph) {
+  return graph.make(Op::Load, {storage(graph, 16), range(random, graph), graph.boolean(false)});
+}
 
 const Node* example_and(Random& random, Graph& graph) {
   const Node* conditions = graph.make(Op::And, {bound(random, graph), bound(random, graph)});

@@ -31,7 +31,8 @@ bool as_bound(Graph& graph, Atom atom, Bound& bound) {
 }
 
 bool same_terms(const AffineSum& a, const AffineSum& b) {
-  return std::ranges::equal(std::span(a.terms, a.count), std::span(b.terms, b.count), [](const AffineSum::Term& s, const AffineSum::Term& t) { return s.node == t.node && s.factor == t.factor; });
+  return std::ranges::equal(std::span(a.terms, a.count), std::span(b.terms, b.count),
+                            [](const AffineSum::Term& s, const AffineSum::Term& t) { return s.node == t.node && s.factor == t.factor; });
 }
 
 enum class Relation { none, first_implies_second, second_implies_first, exclude };
@@ -116,7 +117,9 @@ const Node* assuming(Graph& graph, const Node* root, const Conjunction& conditio
 
 }  // namespace
 
-const Node* always(const Match& match, Graph& graph) { return graph.with_sources(match.root, match.root->sources().first(match.root->source_count - 1)); }
+const Node* always(const Match& match, Graph& graph) {
+  return graph.with_sources(match.root, match.root->sources().first(match.root->source_count - 1));
+}
 const Node* never(const Match& match, Graph& graph) { return graph.constant(match.root->dtype, 0); }
 
 const Node* strongest(const Match& match, Graph& graph) {
@@ -144,7 +147,8 @@ const Node* weakest(const Match& match, Graph& graph) {
 const Node* under_condition(const Match& match, Graph& graph) {
   const Node *condition = match.root->source(0), *first = match.root->source(1), *second = match.root->source(2);
   const OpSet conditions = OpSet::with(compares);
-  if (!condition->below.intersects(conditions) || (!first->below.intersects(conditions) && !second->below.intersects(conditions))) return nullptr;
+  if (!condition->below.intersects(conditions) || (!first->below.intersects(conditions) && !second->below.intersects(conditions)))
+    return nullptr;
   Conjunction holds, fails;
   const Node* new_first = holds.add(condition) ? assuming(graph, first, holds) : nullptr;
   const Node* new_second = fails.add(condition, true) ? assuming(graph, second, fails) : nullptr;
@@ -167,12 +171,16 @@ const Node* tighten_index(const Match& match, Graph& graph) {
     auto known = std::ranges::find(forth, node, &Substitution::from);
     const Node* before = known == forth.end() ? node : known->to;
     int64_t low = before->minimum, high = before->maximum;
-    if (bound.sign > 0) high = std::min(high, bound.limit - 1);
-    else low = std::max(low, 1 - bound.limit);
+    if (bound.sign > 0)
+      high = std::min(high, bound.limit - 1);
+    else
+      low = std::max(low, 1 - bound.limit);
     if (low > high || (low == before->minimum && high == before->maximum)) continue;
     const Node* tight = graph.make(Op::Variable, {}, {name_id("~" + std::to_string(variables++)), low, high}, DType::index);
-    if (known == forth.end()) forth.push_back({node, tight});
-    else known->to = tight;
+    if (known == forth.end())
+      forth.push_back({node, tight});
+    else
+      known->to = tight;
   }
   if (forth.empty()) return nullptr;
   const Node* assumed = substitute(graph, index, forth);
@@ -194,7 +202,9 @@ const Node* drop_gate(const Match& match, Graph& graph) {
   Conjunction holds, gate;
   if (!holds.add(condition) || !gate.add(load->source(2))) return nullptr;
   for (size_t i = 0; i < gate.count; ++i)
-    if (std::none_of(holds.atoms, holds.atoms + holds.count, [&](const Atom& atom) { return atom.node == gate.atoms[i].node && atom.negated == gate.atoms[i].negated; })) return nullptr;
+    if (std::none_of(holds.atoms, holds.atoms + holds.count,
+                     [&](const Atom& atom) { return atom.node == gate.atoms[i].node && atom.negated == gate.atoms[i].negated; }))
+      return nullptr;
   return graph.where(condition, graph.make(Op::Load, {storage, index}), match.root->source(2));
 }
 

@@ -31,7 +31,9 @@ TEST(Document, NamesEveryOp) {
 }
 
 TEST(Document, PrintsPatternsAsTheyAreWritten) {
-  const auto text = [](const RuleTable& table, std::string_view name) { return left_text(table, row_of(table, name)) + " → " + right_text(table, row_of(table, name)); };
+  const auto text = [](const RuleTable& table, std::string_view name) {
+    return left_text(table, row_of(table, name)) + " → " + right_text(table, row_of(table, name));
+  };
   EXPECT_EQ(text(algebra_rules, "add_const"), "(x + c0) + c1 → x + (c0 + c1)");
   EXPECT_EQ(text(fold_rules, "add_negative_zero"), "x + -0.0 → x");
   EXPECT_EQ(text(boolean_rules, "or_and_not"), "(x & !y) | y → x | y");

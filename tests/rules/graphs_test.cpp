@@ -21,7 +21,8 @@ namespace {
 class Expressions {
  public:
   Expressions(Random& random, Graph& graph) : random_(random), graph_(graph) {
-    for (const DType type : {DType::boolean, DType::int8, DType::uint8, DType::int32, DType::uint64, DType::float32, DType::float16, DType::index})
+    for (const DType type :
+         {DType::boolean, DType::int8, DType::uint8, DType::int32, DType::uint64, DType::float32, DType::float16, DType::index})
       for (int i = 0; i < 3; ++i) {
         pool_.push_back(random_variable(random, graph, type, concat("v", i)));
         pool_.push_back(graph.constant_bits(type, type == DType::index ? random.between(-3, 8) : random_value(random, type)));
@@ -64,7 +65,9 @@ class Expressions {
     if (op == Op::Cast) {
       const DType type = random_.pick(types);
       // An index is proven not to overflow where it is made; 64 arbitrary bits are none.
-      return type == DType::index && (item_size(first->dtype) > 2 || is_float(first->dtype)) && first->dtype != DType::index ? nullptr : graph_.cast(first, type);
+      return type == DType::index && (item_size(first->dtype) > 2 || is_float(first->dtype)) && first->dtype != DType::index
+                 ? nullptr
+                 : graph_.cast(first, type);
     }
     if (has(op, floating) && !is_float(first->dtype)) return nullptr;
     if (has(op, integral) && is_float(first->dtype)) return nullptr;
@@ -91,7 +94,8 @@ void expect_same_values(Random& random, const Node* before, const Node* after, i
     const std::optional<Bits> left = checked_value(before, environment);
     if (!left) continue;
     const Bits right = evaluate_expression(after, environment);
-    ASSERT_TRUE(same_value(before, *left, right)) << print_value(before->dtype, *left) << " becomes " << print_value(before->dtype, right) << explain(before, after, environment);
+    ASSERT_TRUE(same_value(before, *left, right))
+        << print_value(before->dtype, *left) << " becomes " << print_value(before->dtype, right) << explain(before, after, environment);
   }
 }
 
@@ -127,9 +131,10 @@ TEST(Graphs, IndexExpressionsKeepTheirValues) {
 }
 
 TEST(Graphs, KernelExpressionsKeepTheirValues) {
-  const Example examples[] = {reductions::example_trivial, reductions::example_independent, reductions::example_nested, reductions::example_gather, reductions::example_count,
-                              reductions::example_any, reductions::example_indices, reductions::example_split, reductions::example_product_gather,
-                              validity::example_choice, validity::example_gated, validity::example_needless};
+  const Example examples[] = {reductions::example_trivial, reductions::example_independent, reductions::example_nested,
+                              reductions::example_gather,  reductions::example_count,       reductions::example_any,
+                              reductions::example_indices, reductions::example_split,       reductions::example_product_gather,
+                              validity::example_choice,    validity::example_gated,         validity::example_needless};
   for (uint64_t seed = 0; seed < 4000; ++seed) {
     Random random(seed);
     Graph graph;
@@ -153,8 +158,10 @@ const Node* random_tensor(Random& random, Graph& graph) {
     if (rank == 0 || element_count(node->shape()) > 2000) break;
     switch (random.next() % 10) {
       case 0:  // split or merge axes
-        if (sizes[axis] % 2 == 0) sizes[axis] /= 2, sizes.insert(sizes.begin() + int64_t(axis), 2);
-        else if (rank > 1) sizes[0] *= sizes[1], sizes.erase(sizes.begin() + 1);
+        if (sizes[axis] % 2 == 0)
+          sizes[axis] /= 2, sizes.insert(sizes.begin() + int64_t(axis), 2);
+        else if (rank > 1)
+          sizes[0] *= sizes[1], sizes.erase(sizes.begin() + 1);
         node = move(Op::Reshape, node, sizes);
         break;
       case 1:
@@ -195,7 +202,8 @@ TEST(Graphs, TensorsKeepTheirValues) {
     ASSERT_TRUE(std::ranges::equal(root->shape(), result->shape()));
     Environment environment;
     bind_leaves(random, Sources(&root, 1), environment);
-    ASSERT_EQ(tensor_values(root, root->shape(), environment), tensor_values(result, root->shape(), environment)) << "seed " << seed << explain(root, result, {});
+    ASSERT_EQ(tensor_values(root, root->shape(), environment), tensor_values(result, root->shape(), environment))
+        << "seed " << seed << explain(root, result, {});
     expect_fixed_point(graph, result, tensor_rules());
     if (HasFatalFailure()) FAIL() << "seed " << seed;
   }

@@ -27,9 +27,33 @@ Bits random_integer(Random& random, DType type) {
 
 Bits random_float(Random& random, DType type) {
   using Limits = std::numeric_limits<float>;
-  const double edges[] = {0.0, -0.0, 1, -1, 2, -2, 0.5, 3, 10, -0.75, 4, Limits::infinity(), -Limits::infinity(), std::nan(""), Limits::max(), Limits::lowest(), Limits::min(), Limits::denorm_min(), 240, 448, 57344, 65504, 6e-8, 6e-5};
+  const double edges[] = {0.0,
+                          -0.0,
+                          1,
+                          -1,
+                          2,
+                          -2,
+                          0.5,
+                          3,
+                          10,
+                          -0.75,
+                          4,
+                          Limits::infinity(),
+                          -Limits::infinity(),
+                          std::nan(""),
+                          Limits::max(),
+                          Limits::lowest(),
+                          Limits::min(),
+                          Limits::denorm_min(),
+                          240,
+                          448,
+                          57344,
+                          65504,
+                          6e-8,
+                          6e-5};
   if (random.next() % 3) return bits_of_float(type, random.pick(edges));
-  if (is_narrow_float(type)) return bits_of_float(type, decode_narrow(type, uint16_t(item_size(type) == 1 ? random.next() & 0xFF : random.next())));
+  if (is_narrow_float(type))
+    return bits_of_float(type, decode_narrow(type, uint16_t(item_size(type) == 1 ? random.next() & 0xFF : random.next())));
   if (type == DType::float32) return bits_of_float(type, std::bit_cast<float>(uint32_t(random.next())));
   return bits_of_float(type, std::bit_cast<double>(random.next()));
 }
@@ -63,10 +87,14 @@ class Builder {
     if (bound) return bound->dtype == type ? bound : nullptr;
     const OpSet ops = s.flags & Step::any_op ? table_.op_sets[s.op] : OpSet(Op(s.op));
     const std::string name = "h" + std::to_string(s.hole);
-    if (ops == OpSet(Op::Const)) bound = graph_.constant_bits(type, random_constant(random_, type));
-    else if (ops == OpSet(Op::Range)) bound = type == DType::index ? graph_.range(s.hole, random_.between(1, 9), AxisKind::reduce) : nullptr;
-    else if (ops == OpSet(Op::Cast)) bound = graph_.make(Op::Cast, {random_variable(random_, graph_, random_type(anything), name)}, {}, type);
-    else bound = random_variable(random_, graph_, type, name);
+    if (ops == OpSet(Op::Const))
+      bound = graph_.constant_bits(type, random_constant(random_, type));
+    else if (ops == OpSet(Op::Range))
+      bound = type == DType::index ? graph_.range(s.hole, random_.between(1, 9), AxisKind::reduce) : nullptr;
+    else if (ops == OpSet(Op::Cast))
+      bound = graph_.make(Op::Cast, {random_variable(random_, graph_, random_type(anything), name)}, {}, type);
+    else
+      bound = random_variable(random_, graph_, type, name);
     return bound;
   }
 
@@ -178,7 +206,8 @@ void bind_leaves(Random& random, Sources roots, Environment& environment) {
     if (environment.values.contains(node)) continue;
     if (node->op == Op::Variable) environment.values[node] = random_value_in(random, node);
     // A range that is not open anywhere gets its values from the reduction that closes it.
-    if (node->op == Op::Range && (open & node->open)) environment.values[node] = random.between(0, std::max<int64_t>(evaluate_expression(node->source(0), environment), 1) - 1);
+    if (node->op == Op::Range && (open & node->open))
+      environment.values[node] = random.between(0, std::max<int64_t>(evaluate_expression(node->source(0), environment), 1) - 1);
     if (node->op == Op::Param && !environment.arrays.contains(node)) {
       std::vector<Bits>& array = environment.arrays[node];
       for (int64_t i = 0; i < node->arg(1); ++i) array.push_back(random_value(random, node->dtype));
@@ -191,7 +220,9 @@ std::optional<Bits> checked_value(const Node* root, const Environment& given) {
   for (const Node* node : topological_order(Sources(&root, 1))) {
     if (!has(node->op, alu | reduces) && node->op != Op::Load) continue;
     if (node->open & ~root->open) continue;  // depends on a range that is closed above it
-    const auto wide = [&](size_t i) -> __int128 { return node->source(i)->is_constant() ? node->source(i)->arg(0) : *environment.values.find(node->source(i)); };
+    const auto wide = [&](size_t i) -> __int128 {
+      return node->source(i)->is_constant() ? node->source(i)->arg(0) : *environment.values.find(node->source(i));
+    };
     if (node->dtype == DType::index && (node->op == Op::Add || node->op == Op::Mul || node->op == Op::Neg)) {
       const __int128 value = node->op == Op::Add ? wide(0) + wide(1) : node->op == Op::Mul ? wide(0) * wide(1) : -wide(0);
       if (value != int64_t(value)) return std::nullopt;
@@ -199,7 +230,8 @@ std::optional<Bits> checked_value(const Node* root, const Environment& given) {
     const Bits value = evaluate_expression(node, environment);
     environment.values[node] = value;
     const bool bounded = node->dtype == DType::boolean || (is_integer(node->dtype) && node->dtype != DType::uint64);
-    if (bounded && (value < node->minimum || value > node->maximum)) ADD_FAILURE() << value << " is not in the interval of " << print_expression(node);
+    if (bounded && (value < node->minimum || value > node->maximum))
+      ADD_FAILURE() << value << " is not in the interval of " << print_expression(node);
   }
   if (root->op != Op::Store) return evaluate_expression(root, environment);
   const auto part = [&](size_t i) { return evaluate_expression(root->source(i), environment); };
@@ -210,7 +242,9 @@ std::optional<Bits> checked_value(const Node* root, const Environment& given) {
 std::vector<Bits> tensor_values(const Node* root, ShapeView shape, const Environment& environment) {
   TensorInputs inputs;
   environment.values.for_each([&](const Node* node, Bits value) { inputs[node] = {{}, {value}}; });
-  environment.arrays.for_each([&](const Node* node, const std::vector<Bits>& values) { inputs[node] = {{int64_t(values.size())}, values}; });
+  environment.arrays.for_each([&](const Node* node, const std::vector<Bits>& values) {
+    inputs[node] = {{int64_t(values.size())}, values};
+  });
   std::vector<Bits> values = evaluate_tensor(root, inputs).values;
   if (root->rank == 0) values.assign(size_t(element_count(shape)), Bits(values[0]));
   return values;
@@ -230,11 +264,14 @@ int64_t cost_of(const Node* root) {
   return cost;
 }
 
-std::string describe(const RuleTable& table, const RuleInfo& row) { return concat(table.name, ".", row.name, " (src/rules/", table.name, ".cpp:", row.line, ")"); }
+std::string describe(const RuleTable& table, const RuleInfo& row) {
+  return concat(table.name, ".", row.name, " (src/rules/", table.name, ".cpp:", row.line, ")");
+}
 
 std::string explain(const Node* left, const Node* right, const Environment& environment) {
   std::string text = concat("\n  ", name(left->dtype), "  ", print_expression(left), "\n  → ", print_expression(right), "\n");
-  environment.values.for_each([&](const Node* node, Bits value) { text += concat("  ", print_expression(node), " = ", print_value(node->dtype, value), "\n"); });
+  environment.values.for_each(
+      [&](const Node* node, Bits value) { text += concat("  ", print_expression(node), " = ", print_value(node->dtype, value), "\n"); });
   return text;
 }
 

@@ -28,7 +28,8 @@ const Node* instance(Random& random, Graph& graph, const RuleTable& table, const
 /// Gives every free leaf below the roots (Variables, open Ranges, Params) a random value.
 void bind_leaves(Random& random, Sources roots, Environment& environment);
 
-/// The value of a node (of a Store: where and what it writes, mixed into one number); empty if an index on the way overflows. Fails the running test if a value lies outside its node's interval.
+/// The value of a node (of a Store: where and what it writes, mixed into one number); empty if an index on the way overflows. Fails the
+/// running test if a value lies outside its node's interval.
 std::optional<Bits> checked_value(const Node* root, const Environment& environment);
 
 /// The elements of a tensor, one for each place of `shape`; a scalar stretches.

@@ -34,7 +34,9 @@ class Row : public testing::TestWithParam<Case> {
   const RuleInfo& row() const { return *GetParam().row; }
 
   /// A node the row may be tried on.
-  const Node* sample(Random& random, Graph& graph, DType type) const { return row().example ? row().example(random, graph) : instance(random, graph, table(), row(), type); }
+  const Node* sample(Random& random, Graph& graph, DType type) const {
+    return row().example ? row().example(random, graph) : instance(random, graph, table(), row(), type);
+  }
   const Node* apply(const Node* node, Graph& graph) const { return table().rewrite(node, graph, true, nullptr, &row()); }
   /// The types to try; an example chooses its own.
   std::vector<DType> types() const { return row().example ? std::vector<DType>{DType::none} : types_of(row().domain); }
@@ -43,7 +45,9 @@ class Row : public testing::TestWithParam<Case> {
 class ExactRow : public Row {};
 class RelaxedRow : public Row {};
 
-std::string name_of_case(const testing::TestParamInfo<Case>& test) { return std::string(test.param.table->name) + "_" + test.param.row->name; }
+std::string name_of_case(const testing::TestParamInfo<Case>& test) {
+  return std::string(test.param.table->name) + "_" + test.param.row->name;
+}
 
 // False if the left side has no value: an index overflows.
 bool compare_scalars(const Node* left, const Node* right, const Environment& environment) {
@@ -51,16 +55,22 @@ bool compare_scalars(const Node* left, const Node* right, const Environment& env
   if (!before) return false;
   const std::optional<Bits> after = checked_value(right, environment);
   EXPECT_TRUE(after.has_value()) << "an index overflows on the right only" << explain(left, right, environment);
-  [&] { ASSERT_TRUE(after && same_value(left, *before, *after)) << print_value(left->dtype, *before) << " becomes " << print_value(left->dtype, *after) << explain(left, right, environment); }();
+  [&] {
+    ASSERT_TRUE(after && same_value(left, *before, *after))
+        << print_value(left->dtype, *before) << " becomes " << print_value(left->dtype, *after) << explain(left, right, environment);
+  }();
   return true;
 }
 
 void compare_tensors(const Node* left, const Node* right, const Environment& environment) {
-  ASSERT_TRUE(right->rank == 0 || std::ranges::equal(left->shape(), right->shape())) << "the shape changes" << explain(left, right, environment);
-  const std::vector<Bits> before = tensor_values(left, left->shape(), environment), after = tensor_values(right, left->shape(), environment);
+  ASSERT_TRUE(right->rank == 0 || std::ranges::equal(left->shape(), right->shape()))
+      << "the shape changes" << explain(left, right, environment);
+  const std::vector<Bits> before = tensor_values(left, left->shape(), environment),
+                          after = tensor_values(right, left->shape(), environment);
   ASSERT_EQ(before.size(), after.size());
   for (size_t i = 0; i < before.size(); ++i)
-    ASSERT_TRUE(same_value(left, before[i], after[i])) << "element " << i << ": " << print_value(left->dtype, before[i]) << " becomes " << print_value(left->dtype, after[i]) << explain(left, right, environment);
+    ASSERT_TRUE(same_value(left, before[i], after[i])) << "element " << i << ": " << print_value(left->dtype, before[i]) << " becomes "
+                                                       << print_value(left->dtype, after[i]) << explain(left, right, environment);
 }
 
 constexpr int kAttempts = 4000, kEnough = 400, kAssignments = 6;
@@ -81,8 +91,10 @@ TEST_P(ExactRow, KeepsValues) {
         Environment environment;
         const Node* sides[] = {left, right};
         bind_leaves(random, sides, environment);
-        if (&table() == &movement_rules) compare_tensors(left, right, environment);
-        else if (!compare_scalars(left, right, environment)) continue;
+        if (&table() == &movement_rules)
+          compare_tensors(left, right, environment);
+        else if (!compare_scalars(left, right, environment))
+          continue;
         if (HasFatalFailure()) return;
         ++compared;
       }
@@ -105,12 +117,15 @@ TEST_P(RelaxedRow, StaysNear) {
     Environment environment;
     const Node* sides[] = {left, right};
     for (const Node* node : topological_order(sides)) {
-      if (node->op == Op::Variable && is_float(node->dtype)) environment.values[node] = bits_of_number(node->dtype, double(random.between(1, 400)) / 100);
+      if (node->op == Op::Variable && is_float(node->dtype))
+        environment.values[node] = bits_of_number(node->dtype, double(random.between(1, 400)) / 100);
       if (node->op != Op::Param || !is_float(node->dtype)) continue;
-      for (int64_t i = 0; i < node->arg(1); ++i) environment.arrays[node].push_back(bits_of_number(node->dtype, double(random.between(1, 400)) / 100));
+      for (int64_t i = 0; i < node->arg(1); ++i)
+        environment.arrays[node].push_back(bits_of_number(node->dtype, double(random.between(1, 400)) / 100));
     }
     bind_leaves(random, sides, environment);
-    const double before = float_of_bits(left->dtype, evaluate_expression(left, environment)), after = float_of_bits(left->dtype, evaluate_expression(right, environment));
+    const double before = float_of_bits(left->dtype, evaluate_expression(left, environment)),
+                 after = float_of_bits(left->dtype, evaluate_expression(right, environment));
     if (!std::isfinite(before)) continue;
     const double epsilon = left->dtype == DType::float64 ? 1e-12 : left->dtype == DType::float32 ? 1e-4 : 0.2;
     ASSERT_NEAR(before, after, epsilon * std::max(1.0, std::fabs(before))) << explain(left, right, environment);

@@ -53,7 +53,7 @@ constinit const RuleTable first = rule_table<kFirstRows, kFirstName>();
 
 constexpr char kSecondName[] = "second";
 constexpr Rule kSecondRows[] = {
-    {"or_is_and", exact, x | y, x & y, grows("an example")},
+    {"or_is_and", exact, x | y, x& y, grows("an example")},
 };
 constinit const RuleTable second = rule_table<kSecondRows, kSecondName>();
 
@@ -123,10 +123,12 @@ TEST(RuleSet, AnEarlierTableWins) {
   EXPECT_EQ(step(RuleSet(first) + second, graph.make(Op::Or, {a, b}), graph), graph.make(Op::And, {a, b}));
 }
 
-#define TEN(n) \
-  {"row" #n "0", ints, x ^ n##0, x}, {"row" #n "1", ints, x ^ n##1, x}, {"row" #n "2", ints, x ^ n##2, x}, {"row" #n "3", ints, x ^ n##3, x}, \
-  {"row" #n "4", ints, x ^ n##4, x}, {"row" #n "5", ints, x ^ n##5, x}, {"row" #n "6", ints, x ^ n##6, x}, {"row" #n "7", ints, x ^ n##7, x}, \
-  {"row" #n "8", ints, x ^ n##8, x}, {"row" #n "9", ints, x ^ n##9, x}
+#define TEN(n)                                                                                                   \
+  {"row" #n "0", ints, x ^ n##0, x}, {"row" #n "1", ints, x ^ n##1, x}, {"row" #n "2", ints, x ^ n##2, x},       \
+      {"row" #n "3", ints, x ^ n##3, x}, {"row" #n "4", ints, x ^ n##4, x}, {"row" #n "5", ints, x ^ n##5, x},   \
+      {"row" #n "6", ints, x ^ n##6, x}, {"row" #n "7", ints, x ^ n##7, x}, {"row" #n "8", ints, x ^ n##8, x}, { \
+    "row" #n "9", ints, x ^ n##9, x                                                                              \
+  }
 constexpr char kWideName[] = "wide";
 constexpr Rule kWideRows[] = {TEN(1), TEN(2), TEN(3), TEN(4), TEN(5), TEN(6), TEN(7), TEN(8), TEN(9)};
 #undef TEN
@@ -146,7 +148,8 @@ TEST(RuleSet, ABucketMayHaveMoreThan64Variants) {
 TEST(RuleSet, RejectingAllocatesNothing) {
   Graph graph;
   const Node *a = variable(graph, "a"), *b = variable(graph, "b");
-  const Node* quiet[] = {graph.add(a, b), graph.mul(graph.add(a, a), graph.add(b, b)), graph.make(Op::Shl, {a, graph.constant(DType::int32, 3)}), graph.less(a, b)};
+  const Node* quiet[] = {graph.add(a, b), graph.mul(graph.add(a, a), graph.add(b, b)),
+                         graph.make(Op::Shl, {a, graph.constant(DType::int32, 3)}), graph.less(a, b)};
   const size_t before = allocations;
   for (int i = 0; i < 1000; ++i)
     for (const Node* node : quiet)

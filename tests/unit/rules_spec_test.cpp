@@ -22,7 +22,8 @@ class Spec : public testing::Test {
 TEST_F(Spec, TensorLevel) {
   const Node* tensor = graph.make(Op::Reshape, {param()}, {4, 4});
   EXPECT_EQ(verify_one(Level::tensor, graph.make(Op::Reduce, {graph.add(tensor, tensor)}, {int64_t(Op::Add), 1})), "");
-  EXPECT_TRUE(says(verify_one(Level::tensor, graph.make(Op::Sink, {graph.cast(i, DType::float32)})), "Range may not stand at the tensor level"));
+  EXPECT_TRUE(
+      says(verify_one(Level::tensor, graph.make(Op::Sink, {graph.cast(i, DType::float32)})), "Range may not stand at the tensor level"));
   EXPECT_TRUE(says(verify_one(Level::tensor, load(graph.index(1))), "Load may not stand"));
 }
 
