@@ -42,14 +42,17 @@ std::vector<interp::View> views_of(const interp::Code& code, std::span<void* con
   return views;
 }
 
-void run(const interp::Code& code, std::span<const interp::View> views, std::span<const int64_t> variables, int64_t begin, int64_t end) {
-  std::byte* values = frame_memory(std::max<size_t>(code.image.size(), 1));
+void run(const interp::Code& code, const std::vector<interp::View>& views, std::span<const int64_t> variables, int64_t begin, int64_t end) {
+  std::byte* values = frame_memory(std::max<size_t>(code.image.size() + code.local_bytes, 1));
   std::memcpy(values, code.image.data(), code.image.size());
   for (size_t i = 0; i < code.variables.size(); ++i)
     for (uint32_t lane = 0; lane < code.lanes; ++lane)
       std::memcpy(values + code.variables[i].place + lane * code.variables[i].bytes, &variables[i], code.variables[i].bytes);
+  std::vector<interp::View> all;  // with the arrays of this thread's groups
+  if (!code.locals.empty()) all = views;
+  for (const interp::Code::Local& array : code.locals) all.push_back({values + code.image.size() + array.place, array.elements});
   const interp::Instruction* const last = code.instructions.data() + code.instructions.size();
-  interp::Frame frame{values, views.data(), begin, end, code.instructions.data(), code.name.c_str()};
+  interp::Frame frame{values, all.empty() ? views.data() : all.data(), begin, end, code.instructions.data(), code.name.c_str()};
   while (frame.next != last) {
     const interp::Instruction& instruction = *frame.next++;
     instruction.run(instruction, frame);

@@ -23,6 +23,10 @@ constexpr Dialect kDialect = {
     .kernel = "__kernel void",
     .memory = "__global ",
     .launch_index = "get_global_id(0)",
+    .group_index = "get_group_id(0)",
+    .thread_index = "get_local_id(0)",
+    .group_size = "__attribute__((reqd_work_group_size($0, 1, 1)))",
+    .group_memory = "__local ",
     .barrier = "barrier(CLK_LOCAL_MEM_FENCE);",
 };
 
@@ -82,6 +86,7 @@ struct Module {
 struct ClProgram final : Program {
   std::shared_ptr<Module> module;
   opencl::Kernel kernel = nullptr;
+  size_t group_size = 0;
   std::mutex mutex;  // the arguments belong to the kernel: they are set and used by one thread at a time
   ~ClProgram() override {
     if (kernel) api().release_kernel(kernel);
@@ -174,6 +179,7 @@ class ClDevice final : public OpenDevice {
       auto program = std::make_shared<ClProgram>();
       int32_t code = 0;
       program->module = module;
+      program->group_size = size_t(kernel->group_size);
       program->kernel = api().create_kernel(module->program, kernel->name.c_str(), &code);
       check(code, kernel->name);
       program->source = write_c({&kernel, 1}, kDialect);
@@ -197,8 +203,9 @@ class ClDevice final : public OpenDevice {
     }
     for (const int64_t variable : variables) set(variable);
     set(count);
-    // One size of group for all launches: drivers for CPUs compile a kernel again for each.
-    const size_t local = target_.work_group, global = (size_t(count) + local - 1) / local * local;
+    // One size of group for all launches of a kernel: drivers for CPUs compile it again for each.
+    const size_t local = compiled.group_size ? compiled.group_size : target_.work_group;
+    const size_t global = compiled.group_size ? size_t(count) * local : (size_t(count) + local - 1) / local * local;
     check(api().enqueue_nd_range_kernel(queue_.get(), compiled.kernel, 1, nullptr, &global, &local, 0, nullptr, nullptr),
           "launching a kernel");
     api().flush(queue_.get());

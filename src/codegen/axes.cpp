@@ -168,6 +168,19 @@ Axes merge(Graph& graph, const Axes& axes, const Node* outer, const Node* inner)
   return result;
 }
 
+Axes share_folds(Graph& graph, const Axes& axes, const Node* local) {
+  const Node* thread = graph.range(free_number(axes), local->source(0), AxisKind::reduce);
+  const Node* sink = rebuild_folds(graph, axes.sink, local, [&](const Node* fold) {
+    const Node* part = fold_over(graph, fold, local, fold->source(0), nullptr);
+    const Node* parts = graph.make(Op::Stage, {part, local});
+    return graph.make(Op::Accumulate, {graph.make(Op::Load, {parts, thread}), thread}, {int64_t(fold->reduce_op())});
+  });
+  Axes result{simplify(graph, sink), axes.order};
+  result.order.push_back(thread);
+  refresh(result);
+  return result;
+}
+
 Axes reorder(const Axes& axes, const Node* range, size_t place) {
   Axes result = axes;
   std::erase(result.order, range);

@@ -40,6 +40,9 @@ Axes retag(Graph& graph, const Axes& axes, const Node* range, AxisKind kind, con
 /// Two loops of which the outer one steps by the inner one's size in every access, as one.
 Axes merge(Graph& graph, const Axes& axes, const Node* outer, const Node* inner);
 
+/// Accumulates over a local range in two steps: each thread folds its own part and keeps it in a Stage, which a new range folds in order.
+Axes share_folds(Graph& graph, const Axes& axes, const Node* local);
+
 /// Puts a range at another place in the order.
 Axes reorder(const Axes& axes, const Node* range, size_t place);
 

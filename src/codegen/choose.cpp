@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "codegen/accesses.h"
+#include "codegen/groups.h"
 #include "rules/simplify.h"
 #include "schedule/normalise.h"
 
@@ -357,7 +358,12 @@ class Chooser {
       outer.push_back(range);
       count *= fixed_size(range);
     }
-    if (outer.empty()) return;
+    if (!outer.empty()) launch_over(outer, count);
+    axes_ = run_in_groups(graph_, std::move(axes_), target_, why_);
+  }
+
+  // The outer loops as one parallel range.
+  void launch_over(const std::vector<const Node*>& outer, int64_t count) {
     note("parallel over ", count);
     const Node* launch = graph_.range(outer[0]->range_number(), count, AxisKind::parallel);
     std::vector<std::pair<const Node*, const Node*>> pairs;

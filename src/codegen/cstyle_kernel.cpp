@@ -41,6 +41,7 @@ std::string KernelWriter::write() {
   ++depth_;
   define_variables();
   define_registers();
+  define_locals();
   for (size_t position = 0; position < kernel_.code.size(); ++position) write_instruction(position);
   --depth_;
   line("}");
@@ -50,7 +51,7 @@ std::string KernelWriter::write() {
 void KernelWriter::line(const std::string& text) { text_ += concat(std::string(2 * depth_, ' '), text, "\n"); }
 
 std::string KernelWriter::concat_number(const char* stem) { return concat(stem, names_++); }
-std::string KernelWriter::buffer(const Node* param) const { return concat("b", param->arg(0)); }
+std::string KernelWriter::memory(const Node* storage) { return concat(storage->op == Op::Local ? "shared" : "b", storage->arg(0)); }
 std::string KernelWriter::variable(size_t index) const {
   return prelude_.dialect().entry == Entry::chunk ? concat("variables[", index, "]") : concat("variable", index);
 }
@@ -86,9 +87,12 @@ void KernelWriter::open_grid() {
     pointers += concat("  ", pointer, " b", slot, " = (", pointer, ")((", dialect.memory, "const char*)p", slot, " + offset", slot, ");\n");
   }
   for (size_t i = 0; i < kernel_.variables.size(); ++i) parameters += concat(number, " variable", i, ", ");
-  line(concat(dialect.kernel, " ", kernel_.name, "(", parameters, number, " count) {"));
-  line(concat("  const ", number, " launch = ", dialect.launch_index, ";"));
-  line("  if (launch >= count) return;");
+  const bool groups = kernel_.group_size > 0;
+  WHIT_ASSERT(groups || kernel_.locals.empty(), kernel_.name, " shares memory in no group");
+  const std::string group = groups ? fill(dialect.group_size, {std::to_string(kernel_.group_size)}) + " " : "";
+  line(concat(dialect.kernel, " ", group, kernel_.name, "(", parameters, number, " count) {"));
+  line(concat("  const ", number, " launch = ", groups ? dialect.group_index : dialect.launch_index, ";"));
+  if (!groups) line("  if (launch >= count) return;");  // a launch has whole groups: there is no thread too many
   text_ += pointers;
 }
 
@@ -110,6 +114,12 @@ void KernelWriter::define_registers() {
     known.push_back(target);
     line(concat(expressions_.type_of(read_named(target)), " ", read_named(target).text, ";"));
   }
+}
+
+void KernelWriter::define_locals() {
+  for (const Node* array : kernel_.locals)
+    line(concat(prelude_.dialect().group_memory, prelude_.stored(array->dtype), " ", memory(array), "[",
+                std::max<int64_t>(array->arg(1), 1), "];"));
 }
 
 // ---- Values -------------------------------------------------------------------------------------------------------------------------
@@ -180,7 +190,10 @@ void KernelWriter::write_instruction(size_t position) {
   const Node* node = kernel_.code[position];
   switch (node->op) {
     case Op::Loop: return write_loop(position);
-    case Op::EndLoop: --depth_; return line("}");
+    case Op::EndLoop:
+      if (node->source(0)->axis_kind() == AxisKind::local) in_local_loop_ = false;
+      --depth_;
+      return line("}");
     case Op::Set: return write_set(position);
     case Op::Load:
     case Op::VectorLoad: return write_load(position);
@@ -211,13 +224,15 @@ void KernelWriter::write_instruction(size_t position) {
 void KernelWriter::write_loop(size_t position) {
   const Node* range = kernel_.code[position]->source(0);
   const std::string type = prelude_.type(kernel_.index_type), counter = concat("n", range->range_number());
-  if (range != kernel_.parallel) {
-    line(concat("for (", type, " ", counter, " = 0; ", counter, " < ", with_name(read(position, 0)).text, "; ++", counter, ") {"));
-  } else if (prelude_.dialect().entry == Entry::chunk) {
+  const bool grid = prelude_.dialect().entry == Entry::grid, local = range->axis_kind() == AxisKind::local;
+  in_local_loop_ |= local;
+  if (grid && (local || range == kernel_.parallel)) {
+    line("{");
+    line(concat("  const ", type, " ", counter, " = ", local ? prelude_.dialect().thread_index : "launch", ";"));
+  } else if (range == kernel_.parallel) {
     line(concat("for (", type, " ", counter, " = begin; ", counter, " < end; ++", counter, ") {"));
   } else {
-    line("{");
-    line(concat("  const ", type, " ", counter, " = launch;"));
+    line(concat("for (", type, " ", counter, " = 0; ", counter, " < ", with_name(read(position, 0)).text, "; ++", counter, ") {"));
   }
   ++depth_;
 }
@@ -237,7 +252,7 @@ void KernelWriter::write_load(size_t position) {
   if (lanes > 1 && !consecutive) index = with_name(index);
   if (lanes > 1) gate = with_name(gate);
   CValue value{.type = resolve(node->dtype), .lanes = lanes, .mask_bytes = lanes > 1 && node->dtype == DType::boolean ? 1u : 0u};
-  const std::string place = concat(buffer(node->source(0)), "[", bare(index.text));
+  const std::string place = concat(memory(node->source(0)), "[", bare(index.text));
   if (lanes == 1) {
     value.text =
         gate.text.empty() ? place + "]" : concat("(", gate.text, " ? ", place, "] : ", expressions_.constant(value.type, 0).text, ")");
@@ -267,6 +282,13 @@ void KernelWriter::write_load(size_t position) {
   give(position, value);
 }
 
+std::string KernelWriter::store_condition(const CValue& gate) const {
+  const std::string first = runs_for_all() ? concat(prelude_.dialect().thread_index, " == 0") : "";
+  if (gate.text.empty()) return first.empty() ? "" : concat("if (", first, ") ");
+  const std::string open = gate.lanes > 1 ? bare(gate.text) + "[lane]" : bare(gate.text);
+  return first.empty() ? concat("if (", open, ") ") : concat("if (", first, " && (", open, ")) ");
+}
+
 void KernelWriter::write_store(size_t position) {
   const Node* node = kernel_.code[position];
   const bool consecutive = node->op == Op::VectorStore;
@@ -278,8 +300,8 @@ void KernelWriter::write_store(size_t position) {
     index = with_name(index);
     value = with_name(value);
   }
-  const std::string condition = gate.text.empty() ? "" : concat("if (", bare(gate.text), gate.lanes > 1 ? "[lane]" : "", ") ");
-  const std::string place = concat(buffer(node->source(0)), "[", bare(index.text));
+  const std::string condition = store_condition(gate);
+  const std::string place = concat(memory(node->source(0)), "[", bare(index.text));
   if (lanes == 1) return line(concat(condition, place, "] = ", bare(value.text), ";"));
   if (whole) {
     value = expressions_.broadcast(value, lanes);

@@ -26,6 +26,7 @@ class KernelWriter {
   void open_grid();
   void define_variables();
   void define_registers();
+  void define_locals();
   void line(const std::string& text);
 
   // Values.
@@ -42,7 +43,11 @@ class KernelWriter {
   std::string concat_number(const char* stem);
 
   DType resolve(DType type) const { return type == DType::index ? kernel_.index_type : type; }
-  std::string buffer(const Node* param) const;
+  static std::string memory(const Node* storage);
+  /// True in code that each thread of a group runs though it counts once.
+  bool runs_for_all() const { return prelude_.dialect().entry == Entry::grid && kernel_.group_size > 0 && !in_local_loop_; }
+  /// "if (…) " for a store that is done under a condition.
+  std::string store_condition(const CValue& gate) const;
   std::string variable(size_t index) const;
 
   const LinearKernel& kernel_;
@@ -54,6 +59,7 @@ class KernelWriter {
   std::vector<CValue> values_;     // by position
   std::string text_;
   unsigned depth_ = 0, names_ = 0;
+  bool in_local_loop_ = false;
 };
 
 }  // namespace whit

@@ -11,7 +11,9 @@
 namespace whit {
 
 /// True for what is not computed where it stands: it has one value (or storage) however often it is listed.
-constexpr bool is_named(Op op) { return op == Op::Const || op == Op::Param || op == Op::Variable || op == Op::Range || op == Op::Register; }
+constexpr bool is_named(Op op) {
+  return op == Op::Const || op == Op::Param || op == Op::Local || op == Op::Variable || op == Op::Range || op == Op::Register;
+}
 
 class Executions {
  public:

@@ -7,7 +7,7 @@ namespace whit {
 
 namespace {
 
-constexpr OpSet kNamed = OpSet::of(Op::Const, Op::Param, Op::Variable, Op::Range, Op::Register);
+constexpr OpSet kNamed = OpSet::of(Op::Const, Op::Param, Op::Local, Op::Variable, Op::Range, Op::Register);
 
 class Writer {
  public:
@@ -32,6 +32,8 @@ class Writer {
     out_ += concat(") index ", name(kernel_.index_type));
     if (kernel_.parallel)
       out_ += concat(", parallel ", print_expression(kernel_.parallel), " < ", print_expression(kernel_.parallel->source(0)));
+    if (kernel_.group_size) out_ += concat(", groups of ", kernel_.group_size);
+    for (const Node* array : kernel_.locals) out_ += concat(", ", print_expression(array), ": ", name(array->dtype), " x", array->arg(1));
     for (const Node* range : kernel_.vector_ranges)
       out_ += concat(", vector ", print_expression(range), " x", print_expression(range->source(0)));
     out_ += '\n';

@@ -114,7 +114,7 @@ class Linearizer {
     return 0;
   }
 
-  static bool needs_no_code(const Node* node) { return node->op == Op::Const || node->op == Op::Param || node->op == Op::Variable || node->op == Op::Range; }
+  static bool needs_no_code(const Node* node) { return node->op == Op::Const || has(node->op, storage) || node->op == Op::Variable || node->op == Op::Range; }
 
   const Node* found(const Path& path, const Node* node) const {
     if (needs_no_code(node)) return node;
@@ -132,9 +132,9 @@ class Linearizer {
         continue;
       }
       const size_t depth = level(path, node);
-      if (node->op == Op::Accumulate) {
+      if (node->op == Op::Accumulate || node->op == Op::Stage) {
         Path outer(path.begin(), path.begin() + std::ptrdiff_t(depth) + 1);
-        emit_folds(outer, node);
+        node->op == Op::Accumulate ? emit_folds(outer, node) : fill_stage(outer, node);
         continue;
       }
       sources.clear();
@@ -151,6 +151,35 @@ class Linearizer {
       stack.pop_back();
     }
     return found(path, root);
+  }
+
+  // An array of the group with the value at every index of the stage's ranges. What comes after it in this block reads it there.
+  void fill_stage(Path& path, const Node* stage) {
+    std::vector<const Node*> loops(stage->sources().begin() + 1, stage->sources().end());
+    int64_t size = 1;
+    const Node* index = graph_.index(0);
+    for (const Node* range : loops) {
+      const int64_t count = range->source(0)->maximum;
+      WHIT_ASSERT(range->axis_kind() != AxisKind::vector, "a Stage over a vector range");
+      index = graph_.add(graph_.mul(index, graph_.index(count)), range);
+      size *= count;
+    }
+    index = simplify(graph_, index);
+    std::ranges::sort(loops, {}, [this](const Node* range) { return position(range); });
+    const int64_t args[] = {next_local_++, size};
+    const Node* array = graph_.make(Op::Local, {}, Args(args), stage->dtype);
+    Block& block = *path.back();
+    const Node* barrier = graph_.make(Op::Barrier, Sources{});
+    for (size_t i = 1; i < path.size(); ++i) WHIT_ASSERT(path[i]->range->axis_kind() != AxisKind::local, "a Stage in a local loop");
+    // In a loop the array may still be read from the time before.
+    if (block.range && block.range->axis_kind() != AxisKind::parallel) block.code.push_back(barrier);
+    std::vector<std::unique_ptr<Block>> open;
+    for (const Node* range : loops) enter(path, open, range);
+    const Node *at = emit(path, index), *value = emit(path, stage->source(0));
+    path.back()->code.push_back(graph_.make(Op::Store, {array, at, value}));
+    while (!open.empty()) close(path, open);
+    block.code.push_back(barrier);
+    block.values[stage] = array;
   }
 
   const Node* prepare_store(Path& path, const Node* store) {
@@ -261,7 +290,7 @@ class Linearizer {
   const Target& target_;
   bool fuse_;
   uint64_t vector_mask_ = 0;
-  int64_t next_register_ = 0;
+  int64_t next_register_ = 0, next_local_ = 0;
   std::vector<std::pair<const Node*, Fold>> folds_;
   std::unordered_map<const Node*, size_t> fold_index_;
   std::unordered_map<const Node*, std::vector<uint64_t>> below_;

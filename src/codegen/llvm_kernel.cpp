@@ -17,7 +17,7 @@ constexpr std::string_view kHole = "                                        ";
 bool is_vector_range(const Node* node) { return node->op == Op::Range && node->axis_kind() == AxisKind::vector; }
 
 // Sources that are no values: what a node names rather than uses.
-bool is_name(const Node* source) { return source->op == Op::Param || is_vector_range(source); }
+bool is_name(const Node* source) { return has(source->op, storage) || is_vector_range(source); }
 
 }  // namespace
 
@@ -186,6 +186,10 @@ void LlvmKernel::write_entry() {
     if (element.word == LlvmWord::i1) element = bytes;
     text_.line("%buffer", i, " = bitcast i8* ", buffer, " to ", PointerTo{element});
   }
+  for (const Node* array : kernel_->locals) {
+    const LlvmType element = memory_type(array, 1);
+    text_.line("%local", array->arg(0), " = alloca ", element, ", i64 ", std::max<int64_t>(array->arg(1), 1), ", align 64");
+  }
   for (size_t i = 0; i < kernel_->variables.size(); ++i) write_variable(i);
   for (const Node* constant : wide_constants_) define_node(constant, constant_of(constant, 1));
 }
@@ -274,6 +278,7 @@ void LlvmKernel::execute(const Node* node) {
   switch (node->op) {
     case Op::Const:
     case Op::Param:
+    case Op::Local:
     case Op::Variable:
     case Op::Range:
     case Op::Register:

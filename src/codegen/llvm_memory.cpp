@@ -36,13 +36,15 @@ LlvmValue LlvmKernel::index_of(const Node* index, uint32_t lanes) {
 LlvmValue LlvmKernel::address(const Node* storage, const LlvmValue& index, LlvmType access, bool inbounds) {
   const LlvmType element{access.word};
   const std::string_view word = inbounds ? "getelementptr inbounds " : "getelementptr ";
-  const LlvmValue pointer = text_.define(access, word, element, ", ", PointerTo{element}, " %buffer", storage->arg(0), ", ", Typed{index});
+  const LlvmValue pointer = text_.define(access, word, element, ", ", PointerTo{element}, storage->op == Op::Local ? " %local" : " %buffer",
+                                         storage->arg(0), ", ", Typed{index});
   if (access.lanes == 1 || index.type.lanes > 1) return pointer;
   return text_.define(access, "bitcast ", PointerTo{element}, ' ', pointer, " to ", PointerTo{access});
 }
 
 // What a kernel only reads stays as it is while the kernel runs, for different slots never overlap.
 std::string_view LlvmKernel::facts(const Node* storage) const {
+  if (storage->op == Op::Local) return "";
   return kernel_->params[size_t(storage->arg(0))].written ? "" : ", !invariant.load !0";
 }
 

@@ -1,10 +1,12 @@
 #include "codegen/pipeline.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "codegen/accesses.h"
 #include "codegen/choose.h"
 #include "codegen/linearize.h"
+#include "rewrite/trace.h"
 #include "rules/decompose.h"
 #include "rules/simplify.h"
 #include "schedule/normalise.h"
@@ -23,10 +25,23 @@ void describe_arguments(LinearKernel& kernel, const Node* sink) {
     }
     if (node->op != Op::Load && node->op != Op::Store) continue;
     const Node* param = node->source(0);
+    if (param->op != Op::Param) continue;
     const size_t slot = size_t(param->arg(0));
     kernel.params.resize(std::max(kernel.params.size(), slot + 1), KernelParam{DType::none, false, false});
     kernel.params[slot].type = param->dtype;
     (node->op == Op::Load ? kernel.params[slot].read : kernel.params[slot].written) = true;
+  }
+}
+
+// Groups and the arrays they share, which the code stores to.
+void describe_groups(LinearKernel& kernel, const Axes& axes) {
+  for (const Node* range : axes.order)
+    if (range->axis_kind() == AxisKind::local) kernel.group_size = range->source(0)->arg(0);
+  for (const Node* node : kernel.code) {
+    if (node->op != Op::Store || node->source(0)->op != Op::Local) continue;
+    const Node* array = node->source(0);
+    kernel.locals.resize(std::max(kernel.locals.size(), size_t(array->arg(0)) + 1));
+    kernel.locals[size_t(array->arg(0))] = array;
   }
 }
 
@@ -56,14 +71,24 @@ LinearKernel lower_kernel(const Node* sink, const Target& target, const std::str
   kernel.name = name;
   kernel.graph = std::make_shared<Graph>();
   Graph& graph = *kernel.graph;
+  Trace trace(graph);
+  std::optional<Recording> recording;
+  if (options.rewrites) recording.emplace(trace);
 
   NodeMap<const Node*> seen;
   sink = graph.import(sink, seen);
+  trace.start_pass("types");
   sink = lower_types(graph, sink, target);
+  trace.start_pass("simplify");
   sink = simplify(graph, sink);
+  trace.start_pass("axes");
   Axes axes = axes_of(sink);
-  axes = options.optimize ? choose_schedule(graph, axes, target, options.why) : plain_schedule(graph, axes, target);
+  // Who stages values has chosen how the axes are run.
+  if (!sink->below.contains(Op::Stage))
+    axes = options.optimize ? choose_schedule(graph, axes, target, options.why) : plain_schedule(graph, axes, target);
+  trace.start_pass("decompose");
   axes.sink = decompose(graph, axes.sink, target);
+  trace.start_pass("expand");
   axes = expand_unrolled(graph, axes);
   describe_arguments(kernel, axes.sink);
   const Node* whole = axes.sink;
@@ -73,7 +98,9 @@ LinearKernel lower_kernel(const Node* sink, const Target& target, const std::str
   for (const Node* node : topological_order(Sources(&axes.sink, 1)))
     if (node->op == Op::Range && node->axis_kind() == AxisKind::vector) kernel.vector_ranges.push_back(node);
   if (!axes.order.empty() && axes.order[0]->axis_kind() == AxisKind::parallel) kernel.parallel = axes.order[0];
+  describe_groups(kernel, axes);
   estimate_work(kernel, whole);
+  if (options.rewrites) *options.rewrites += to_string(trace);
   return kernel;
 }
 

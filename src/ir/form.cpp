@@ -50,7 +50,8 @@ constexpr Counts counts_of(Op op) {
     case Op::Store:
     case Op::VectorLoad: return {3, 4, 0, 0};
     case Op::VectorStore: return {4, 5, 0, 0};
-    case Op::Stage: return {1, -1, 1, 1};
+    case Op::Stage: return {1, -1, 0, 0};
+    case Op::Local: return {0, 0, 2, 2};
     case Op::Register: return {0, 1, 1, 1};
     case Op::Across: return {2, 2, 1, 1};
     default: return {info(op).arity, info(op).arity, 0, 0};
@@ -263,11 +264,14 @@ std::string kernel_error(const Draft& d) {
       if (d.args[0] < 0 || d.args[0] >= kRangeLimit) return concat("Range with the number ", d.args[0]);
       return d.args[1] >= 0 && d.args[1] <= int64_t(AxisKind::unroll) ? right() : "Range of no kind";
     case Op::Stage:
+      if (d.sources[0]->dtype == DType::none) return "Stage of something without a value";
+      return std::ranges::all_of(d.sources.subspan(1), is_scalar_integer) ? right() : "Stage over something that is not a range";
+    case Op::Local:
+      if (d.dtype == DType::none) return "Local needs a dtype";
+      return d.args[0] >= 0 && d.args[1] >= 0 && d.args[1] <= kElementLimit ? right() : concat("Local of ", d.args[1], " elements");
     case Op::Register:
-      if (d.dtype == DType::none) return concat(name(d.op), " needs a dtype");
-      return std::ranges::all_of(d.sources.subspan(d.op == Op::Stage ? 1 : 0), is_scalar_integer)
-                 ? right()
-                 : concat(name(d.op), " over something that is not a range");
+      if (d.dtype == DType::none) return "Register needs a dtype";
+      return std::ranges::all_of(d.sources, is_scalar_integer) ? right() : "Register over something that is not a range";
     case Op::Set:
       if (d.sources[0]->op != Op::Register) return "Set needs a Register";
       return d.sources[0]->dtype == d.sources[1]->dtype ? right()

@@ -92,8 +92,8 @@ void infer_other(Draft& d) {
       d.args = Args(&d.folded_bits, 1);
       break;
     case Op::Variable:
-    case Op::Stage:
     case Op::Register: break;
+    case Op::Local:
     case Op::Buffer:
     case Op::Param: d.shape.assign(1, Dim(d.args[1])); break;
     case Op::Range: d.dtype = DType::index; break;
@@ -111,6 +111,7 @@ void infer_other(Draft& d) {
       d.dtype = d.sources[0]->dtype;
       d.shape.assign(d.sources[0]->shape().begin(), d.sources[0]->shape().end());
       break;
+    case Op::Stage:
     case Op::Across: d.dtype = d.sources[0]->dtype; break;
     default: d.dtype = DType::none;  // Sink, Store, VectorStore, Set, Loop, EndLoop, Barrier: no value
   }

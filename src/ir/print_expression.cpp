@@ -92,6 +92,7 @@ class Writer {
       case Op::Variable: write_name(name_of(node->arg(0))); return;
       case Op::Param: text_ += "param" + std::to_string(node->arg(0)); return;
       case Op::Buffer: text_ += "buffer" + std::to_string(node->arg(0)); return;
+      case Op::Local: text_ += "local" + std::to_string(node->arg(0)); return;
       case Op::Range: text_ += "r" + std::to_string(node->arg(0)); return;
       case Op::Register: text_ += "register" + std::to_string(node->arg(0)); return;
       case Op::Cast: text_ += whit::name(node->dtype); break;

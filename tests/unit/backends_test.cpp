@@ -107,6 +107,7 @@ TEST_P(Backends, OpsOnVectors) {
   for (const int64_t lanes : {2, 16}) compare(op_cases(device().target(), lanes));
 }
 TEST_P(Backends, Forms) { compare(form_cases()); }
+TEST_P(Backends, Groups) { compare(group_cases()); }
 
 TEST_P(Backends, RandomKernels) {
   std::vector<LinearCase> cases;

@@ -22,6 +22,11 @@ class LinearBuilder {
   }
   const Node* input(DType type, int64_t size) { return param(type, size, true, false); }
   const Node* output(DType type, int64_t size) { return param(type, size, false, true); }
+  /// An array that a group shares.
+  const Node* local(DType type, int64_t size) {
+    kernel.locals.push_back(graph.make(Op::Local, {}, {int64_t(kernel.locals.size()), size}, type));
+    return kernel.locals.back();
+  }
   const Node* variable(const std::string& name, DType type, int64_t least, int64_t greatest) {
     kernel.variables.push_back(graph.make(Op::Variable, {}, {name_id(name), least, greatest}, type));
     return kernel.variables.back();
@@ -40,9 +45,11 @@ class LinearBuilder {
   const Node* loop(const Node* size, AxisKind kind = AxisKind::loop) {
     const Node* range = graph.range(next_range_++, size, kind);
     if (kind == AxisKind::parallel) kernel.parallel = range;
+    if (kind == AxisKind::local) kernel.group_size = size->arg(0);
     make(Op::Loop, {range});
     return range;
   }
+  void barrier() { push(graph.make(Op::Barrier, Sources{})); }
   void end(const Node* range) { make(Op::EndLoop, {range}); }
   const Node* vector(int64_t lanes) {
     kernel.vector_ranges.push_back(graph.range(next_range_++, lanes, AxisKind::vector));

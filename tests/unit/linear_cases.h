@@ -63,6 +63,7 @@ const Node* add_buffer(LinearCase& made, DType type, const Contents& contents, b
 inline bool takes(const Target& target, const LinearCase& made) {
   for (const CaseBuffer& buffer : made.buffers)
     if (!target.types.contains(buffer.type)) return false;
+  if (target.work_group && made.kernel().group_size > target.work_group) return false;
   if (!made.kernel().vector_ranges.empty() && target.vector_bytes == 0) return false;
   for (const Node* node : made.kernel().code) {
     if (has(node->op, alu) && has(node->op, lowered) && !target.claims.contains(node->op)) return false;

@@ -200,6 +200,96 @@ inline LinearCase in_place_case() {
   return made;
 }
 
+/// A row a group: it is staged with a round of stores per step, its sum taken by every thread, and added to the reversed row.
+inline LinearCase group_case(DType type, int64_t rows, int64_t threads, int64_t steps) {
+  LinearCase made = start_case(concat("group_", name(type), "_", threads, "x", steps));
+  LinearBuilder& b = *made.builder;
+  const int64_t columns = threads * steps;
+  const Node* out = add_buffer(made, type, size_t(rows * columns), true);
+  const Node* sums = add_buffer(made, type, size_t(rows), true);
+  const Node* in = add_buffer(made, type, some_values(type, size_t(rows * columns)), false);
+  const Node* kept = b.local(type, columns);
+  made.count = rows;
+  const Node* row = b.loop(rows, AxisKind::parallel);
+  const Node* start = b.mul(row, b.index(columns));
+  const Node* writer = b.loop(threads, AxisKind::local);
+  const Node* i = b.loop(steps);
+  const Node* place = b.scale(i, threads, writer);
+  b.store(kept, place, b.load(in, b.add(start, place)));
+  b.end(i);
+  b.end(writer);
+  b.barrier();
+  const Node* sum = b.reg(0, type);
+  b.set(sum, b.graph.constant(type, 0));
+  const Node* j = b.loop(columns, AxisKind::reduce);
+  b.set(sum, b.add(sum, b.load(kept, j)));
+  b.end(j);
+  b.store(sums, row, sum);  // once, though every thread has it
+  const Node* reader = b.loop(threads, AxisKind::local);
+  const Node* k = b.loop(steps);
+  const Node* at = b.scale(reader, steps, k);
+  const Node* reversed = b.add(b.make(Op::Neg, {at}), b.index(columns - 1));
+  const Node* inside = b.less(at, b.index(columns - 1));
+  b.store(out, b.add(start, at), b.add(b.load(kept, reversed, inside), sum));
+  b.end(k);
+  b.end(reader);
+  b.end(row);
+  return made;
+}
+
+/// One array written again in a loop, with a Barrier before and after: out[t] = what the neighbours pass round, a place each time.
+inline LinearCase ring_case(int64_t groups, int64_t threads, int64_t rounds) {
+  LinearCase made = start_case("ring");
+  LinearBuilder& b = *made.builder;
+  const Node* out = add_buffer(made, DType::int32, size_t(groups * threads), true);
+  const Node* kept[] = {b.local(DType::int32, threads), b.local(DType::int32, threads)};
+  made.count = groups;
+  const Node* group = b.loop(groups, AxisKind::parallel);
+  const Node* first = b.loop(threads, AxisKind::local);
+  b.store(kept[0], first, b.make(Op::Cast, {b.scale(group, threads, first)}, {}, DType::int32));
+  b.end(first);
+  const Node* round = b.loop(rounds);
+  b.barrier();
+  const Node* giver = b.loop(threads, AxisKind::local);
+  const Node* next = b.make(Op::Remainder, {b.add(giver, b.index(1)), b.index(threads)});
+  b.store(kept[1], next, b.load(kept[0], giver));
+  b.end(giver);
+  b.barrier();
+  const Node* taker = b.loop(threads, AxisKind::local);
+  b.store(kept[0], taker, b.add(b.load(kept[1], taker), b.make(Op::Cast, {round}, {}, DType::int32)));
+  b.end(taker);
+  b.end(round);
+  const Node* last = b.loop(threads, AxisKind::local);
+  b.store(out, b.scale(group, threads, last), b.load(kept[0], last));
+  b.end(last);
+  b.end(group);
+  return made;
+}
+
+/// Threads without shared memory, in one group or several: out[i] = 3*in[i] + the group's number.
+inline LinearCase threads_case(int64_t groups, int64_t threads) {
+  LinearCase made = start_case(concat("threads_", groups, "x", threads));
+  LinearBuilder& b = *made.builder;
+  const Node* out = add_buffer(made, DType::float32, size_t(groups * threads), true);
+  const Node* in = add_buffer(made, DType::float32, some_values(DType::float32, size_t(groups * threads)), false);
+  made.count = groups;
+  const Node* group = groups > 1 ? b.loop(groups, AxisKind::parallel) : nullptr;
+  const Node* shift = group ? b.make(Op::Cast, {group}, {}, DType::float32) : b.graph.constant(DType::float32, 5);
+  const Node* thread = b.loop(threads, AxisKind::local);
+  const Node* at = group ? b.scale(group, threads, thread) : thread;
+  b.store(out, at, b.add(b.mul(b.load(in, at), b.graph.constant(DType::float32, 3)), shift));
+  b.end(thread);
+  if (group) b.end(group);
+  return made;
+}
+
+inline std::vector<LinearCase> group_cases() {
+  std::vector<LinearCase> cases = {ring_case(5, 16, 7), threads_case(9, 64), threads_case(1, 48), threads_case(40, 3)};
+  for (const DType type : kValueTypes)
+    if (type != DType::boolean) cases.push_back(group_case(type, 7, 32, 3));
+  return cases;
+}
+
 inline std::vector<LinearCase> form_cases() {
   std::vector<LinearCase> cases = {elementwise_case(1003), two_outputs_case(), staged_case(33, 21),
                                    symbolic_case(),        repeated_case(),    in_place_case()};

@@ -178,7 +178,7 @@ class RandomGraph {
         return true;
       default:
         if (axes.size() < 2) return false;
-        args_ = {axes[0], axes[1], int64_t(1 + pick(12)), int64_t(1 + pick(2)), int64_t(pick(3))};
+        args_ = {axes[0], axes[1], int64_t(1 + pick(op == Op::Window ? 3 : 12)), int64_t(1 + pick(2)), int64_t(pick(3))};
         return true;
     }
   }
@@ -211,11 +211,14 @@ class RandomGraph {
     const auto is_bool = [](const Node* node) { return node->dtype == DType::boolean; };
     switch (op) {
       case Op::Range: args_ = {int64_t(pick(64)), int64_t(pick(6))}; return add(is_index);
-      case Op::Stage:
+      case Op::Stage: return add(has_value) && (pick(2) || add(is_op(Op::Range)));
+      case Op::Local:
+        dtype_ = any_type();
+        args_ = {int64_t(pick(3)), int64_t(pick(20))};
+        return true;
       case Op::Register:
         dtype_ = any_type();
         args_ = {int64_t(pick(3))};
-        if (op == Op::Stage && !add(has_value)) return false;
         return pick(2) || add(is_op(Op::Range));
       case Op::Set: return add(is_op(Op::Register)) && add([&](const Node* node) { return node->dtype == sources_[0]->dtype; });
       case Op::Loop:

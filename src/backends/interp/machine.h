@@ -22,8 +22,8 @@ struct View {
 /// What one thread runs on.
 struct Frame {
   std::byte* values;
-  const View* buffers;
-  int64_t begin, end;  ///< of the parallel loop
+  const View* buffers;  ///< by slot, and then the arrays that a group shares
+  int64_t begin, end;   ///< of the parallel loop
   const Instruction* next;
   const char* kernel;  ///< its name, for messages
 

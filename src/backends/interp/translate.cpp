@@ -39,6 +39,10 @@ class Translator {
   explicit Translator(const LinearKernel& kernel) : kernel_(kernel), executions_(kernel), places_(kernel.code.size()) {
     code_.name = kernel.name;
     for (const KernelParam& param : kernel.params) code_.params.push_back(param.type);
+    for (const Node* array : kernel.locals) {
+      code_.locals.push_back({code_.local_bytes, array->arg(1)});
+      code_.local_bytes += (size_t(array->arg(1)) * item_size(array->dtype) + 63) & ~size_t(63);
+    }
     for (const Node* range : kernel.vector_ranges) code_.lanes = std::max(code_.lanes, uint32_t(kernel.lanes(range)));
     for (const Node* node : kernel.code)
       if (lanes_of_work(kernel, node) > 1)
@@ -215,6 +219,10 @@ class Translator {
     finish(node->dtype, 1, out);
   }
 
+  uint32_t slot_of(const Node* storage) const {
+    return uint32_t(storage->arg(0)) + (storage->op == Op::Local ? uint32_t(code_.params.size()) : 0);
+  }
+
   void load(const Node* node, bool consecutive) {
     const int64_t lanes = consecutive ? kernel_.lanes(node->source(2)) : kernel_.lanes(node);
     const size_t gate = consecutive ? 3 : 2;
@@ -225,7 +233,7 @@ class Translator {
     access.out = out;
     access.a = index;
     access.b = open;
-    access.slot = uint32_t(node->source(0)->arg(0));
+    access.slot = slot_of(node->source(0));
     finish(node->dtype, lanes, out);
   }
 
@@ -239,7 +247,7 @@ class Translator {
     access.a = index;
     access.b = open;
     access.c = value;
-    access.slot = uint32_t(node->source(0)->arg(0));
+    access.slot = slot_of(node->source(0));
   }
 
   const LinearKernel& kernel_;
