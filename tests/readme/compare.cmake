@@ -1,0 +1,17 @@
+# Runs PROGRAM and compares what it prints with the file OUTPUT: a block of PAGE. WHIT_BLESS=1 in the environment writes what it prints
+# into the page instead.
+execute_process(COMMAND ${PROGRAM} OUTPUT_VARIABLE printed ERROR_VARIABLE complaints RESULT_VARIABLE code)
+if(NOT code EQUAL 0)
+  message(FATAL_ERROR "${PROGRAM} ended with ${code}\n${printed}${complaints}")
+endif()
+file(READ ${OUTPUT} wanted)
+if(printed STREQUAL wanted)
+  return()
+endif()
+if("$ENV{WHIT_BLESS}" STREQUAL "1")
+  file(READ ${PAGE} text)
+  string(REPLACE "```text\n${wanted}```" "```text\n${printed}```" text "${text}")
+  file(WRITE ${PAGE} "${text}")
+  return()
+endif()
+message(FATAL_ERROR "The program prints\n${printed}\nand ${PAGE} says\n${wanted}")
