@@ -23,6 +23,7 @@ namespace whit {
 
 class Handle;
 class Index;
+struct Shown;
 
 /// The dtype whose elements are T.
 template <Number T>
@@ -292,8 +293,9 @@ class Tensor {
   Tensor mse_loss(const Tensor& target, Reduction reduction = Reduction::mean, Site at = {}) const;
 
   /// For whit's own layers.
-  explicit Tensor(std::shared_ptr<Handle> handle) : handle_(std::move(handle)) {}
+  explicit Tensor(std::shared_ptr<Handle> handle, std::shared_ptr<Shown> shown = nullptr) : handle_(std::move(handle)), shown_(std::move(shown)) {}
   const std::shared_ptr<Handle>& handle() const { return handle_; }
+  const std::shared_ptr<Shown>& shown() const { return shown_; }  ///< of a view: what it shows
 
  private:
   template <Number Element>
@@ -305,6 +307,7 @@ class Tensor {
   void read_as(DType type, void* destination, Site at) const;
 
   std::shared_ptr<Handle> handle_;
+  std::shared_ptr<Shown> shown_;
 };
 
 /// One index of `t[{…}]`: an integer, a Slice, None, Ellipsis, or a Tensor of integers.

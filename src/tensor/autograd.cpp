@@ -37,7 +37,7 @@ std::vector<const Node*> reached_nodes(const Node* output) {
   return order;
 }
 
-// A handle that lives only because views show parts of it.
+// Handles that live only because views show parts of them: each view holds its base twice, by its handle and by what it shows.
 class HiddenBases {
  public:
   HiddenBases() {
@@ -45,7 +45,7 @@ class HiddenBases {
       if (handle.base) ++views_[handle.base.get()];
     });
     for_each_live_handle([&](Handle& handle) {
-      if (handle.base && handle.base.use_count() == views_[handle.base.get()]) hidden_.push_back(handle.base.get());
+      if (handle.base && handle.base.use_count() == 2 * views_[handle.base.get()]) hidden_.push_back(handle.base.get());
     });
   }
   bool contains(const Handle* handle) const { return std::ranges::find(hidden_, handle) != hidden_.end(); }
@@ -56,6 +56,9 @@ class HiddenBases {
 };
 
 using Handles = std::vector<Handle*>;
+
+// Storage, or what was made of nothing, like random numbers: not the result of an operation on other tensors.
+bool may_be_leaf(const Node* node) { return has_storage(node) || !node->below.contains(Op::Buffer); }
 
 // Of the unset tensors, those with no other one below them.
 Handles lowest(const std::vector<const Node*>& order, const std::unordered_map<const Node*, Handles>& unset) {
@@ -90,7 +93,7 @@ Handles leaves_of(const Node* output) {
     const NodeRef node = handle.node();
     if (!node || !is_float(node->dtype) || !reached.contains(node.get())) return;
     if (handle.requires_grad == Handle::Gradient::yes) required.push_back(&handle);
-    else if (handle.requires_grad == Handle::Gradient::unset && !hidden.contains(&handle)) unset[node.get()].push_back(&handle);
+    else if (handle.requires_grad == Handle::Gradient::unset && may_be_leaf(node.get()) && !hidden.contains(&handle)) unset[node.get()].push_back(&handle);
   });
   return required.empty() ? lowest(order, unset) : required;
 }
@@ -155,7 +158,7 @@ Tensor& Tensor::backward(const Tensor& gradient, Site at) {
     else grad = gradient_handle(found[i]);
   }
   if (!any)
-    refuse(ErrorKind::Value, "backward", "the tensor depends on no float tensor that is still held and may have a gradient; was it detached, or made of integers, or does every one have requires_grad false?");
+    refuse(ErrorKind::Value, "backward", "the tensor depends on no float tensor that is still held and may have a gradient; was it detached, or made of integers, or does every one have requires_grad false? requires_grad_() makes a tensor count");
   return *this;
 }
 

@@ -207,17 +207,18 @@ NodeRef on_device(NodeRef node, const std::string& device, std::string_view oper
 // ---- Views --------------------------------------------------------------------------------------------------------------------------
 
 Tensor view_of(const Tensor& source, NodeRef node) {
-  const std::shared_ptr<Handle>& handle = source.handle();
-  const NodeRef origin = handle->node();
-  std::vector<View::Step> steps;
+  const NodeRef origin = source.handle()->node();
+  auto shown = std::make_shared<Shown>();
+  if (is_view(source)) *shown = *source.shown();
+  else shown->base = source.handle();
+  std::vector<Shown::Step> steps;
   for (const Node* step = node.get(); step != origin.get(); step = step->source(0))
     steps.push_back({step->op, Sizes(step->args().begin(), step->args().end()), sizes_of(step->source(0))});
-  auto view = std::make_shared<View>(std::move(node));
-  if (handle->base) view->steps = static_cast<View&>(*handle).steps;
-  view->steps.insert(view->steps.end(), steps.rbegin(), steps.rend());
-  view->base = handle->base ? handle->base : handle;
-  view->site = call_site();
-  return Tensor(std::move(view));
+  shown->steps.insert(shown->steps.end(), steps.rbegin(), steps.rend());
+  auto handle = std::make_shared<Handle>(std::move(node));
+  handle->base = shown->base;
+  handle->site = call_site();
+  return Tensor(std::move(handle), std::move(shown));
 }
 
 }  // namespace whit

@@ -78,16 +78,18 @@ void check_devices(std::span<const NodeRef> nodes, std::string_view operation);
 
 // ---- Views ----
 
-/// A Handle that shows part of another, its `base` (null again once it has storage of its own), by these movement ops.
-struct View : Handle {
+/// What a view shows: another tensor (null once the view has a value of its own and nobody holds that one), by these movement ops.
+struct Shown {
   struct Step {
     Op op;
     Sizes args;
     Sizes from;  ///< the shape it is applied to
   };
-  using Handle::Handle;
+  std::shared_ptr<Handle> base;
   std::vector<Step> steps;
 };
+
+inline bool is_view(const Tensor& tensor) { return tensor.shown() && tensor.shown()->base; }
 
 /// The result of a movement op on `source`: a tensor through which `source` can be written.
 Tensor view_of(const Tensor& source, NodeRef node);

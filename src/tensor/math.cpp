@@ -55,11 +55,12 @@ Tensor unit_atan(const Tensor& x) {
   static constexpr std::array p{-8.750608600031904122785e-1, -1.615753718733365076637e1, -7.500855792314704667340e1, -1.228866684490136173410e2, -6.485021904942025371773e1};
   static constexpr std::array q{1.0, 2.485846490142306297962e1, 1.650270098316988542046e2, 4.328810604912902668951e2, 4.853903996359136964868e2, 1.945506571482613964425e2};
   const Tensor high = x > 0.41421356237309503, reduced = high.where((x - 1) / (x + 1), x), square = reduced * reduced;
-  return high.where(std::numbers::pi / 4, 0.0) + (reduced + reduced * (square * polynomial(square, p) / polynomial(square, q)));
+  const Tensor angle = reduced + reduced * (square * polynomial(square, p) / polynomial(square, q));
+  return high.where(angle + std::numbers::pi / 4, angle);
 }
 
 Tensor wide_atan(const Tensor& x) {
-  const Tensor size = x.abs(), beyond = size > 1, result = unit_atan(beyond.where(1 / beyond.where(size, 1), size));
+  const Tensor size = -minus_abs(x), beyond = size > 1, result = unit_atan(beyond.where(1 / beyond.where(size, 1), size));
   const Tensor positive = beyond.where(std::numbers::pi / 2 - result, result);
   return (x < 0).where(-positive, positive);
 }
@@ -69,7 +70,7 @@ Tensor erf32(const Tensor& x) {
   static constexpr std::array p{0.00022905065861350646, 0.0034082910107109506, 0.050955695062380861, 0.18520832239976145, 1.128379143519084};
   static constexpr std::array q{-1.1791602954361697e-7, 0.000023547966471313185, 0.0010179625278914885, 0.014070470171167667, 0.11098505178285362, 0.49746925110067538, 1.0};
   const Tensor bounded = x.clip(-3.832506856900711, 3.832506856900711), square = bounded * bounded;
-  return bounded * polynomial(square, p) / polynomial(square, q);
+  return (bounded * polynomial(square, p) / polynomial(square, q)).clip(-1, 1);
 }
 
 // erf in float64, after W. J. Cody, "Rational Chebyshev approximations for the error function" (1969).
@@ -191,7 +192,10 @@ Tensor Tensor::acosh(Site at) const {
 
 Tensor Tensor::atanh(Site at) const {
   const Call call(at);
-  return in_wide(*this, "atanh", [](const Tensor& x) { return 0.5 * wide_log1p(2 * x / (1 - x)); });
+  return in_wide(*this, "atanh", [](const Tensor& x) {
+    const Tensor size = -minus_abs(x), result = 0.5 * wide_log1p(2 * size / (1 - size));
+    return (x < 0).where(-result, result);
+  });
 }
 
 Tensor Tensor::erf(Site at) const {

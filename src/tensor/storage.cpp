@@ -18,10 +18,10 @@ NodeRef assign_node(const Node* old, const NodeRef& value, const Node* written =
   return written ? make(Op::Assign, {old, value.get(), written}, Args(&serial, 1)) : make(Op::Assign, {old, value.get()}, Args(&serial, 1));
 }
 
-using Steps = std::vector<View::Step>;
+using Steps = std::vector<Shown::Step>;
 
 NodeRef replay(const Steps& steps, NodeRef node) {
-  for (const View::Step& step : steps) node = step.op == Op::Reshape ? reshape(std::move(node), step.args) : make(step.op, {node.get()}, step.args);
+  for (const Shown::Step& step : steps) node = step.op == Op::Reshape ? reshape(std::move(node), step.args) : make(step.op, {node.get()}, step.args);
   return node;
 }
 
@@ -42,7 +42,7 @@ NodeRef spread_out(const NodeRef& node, size_t axis, int64_t stride, int64_t siz
   return make(Op::Pad, {result.get()}, behind);
 }
 
-NodeRef undo(const View::Step& step, const NodeRef& node) {
+NodeRef undo(const Shown::Step& step, const NodeRef& node) {
   switch (step.op) {
     case Op::Reshape: return reshape(node, step.from);
     case Op::Flip: return make(Op::Flip, {node.get()}, step.args);
@@ -67,7 +67,7 @@ NodeRef undo(const Steps& steps, NodeRef node) {
 }
 
 void check_writable(const Steps& steps) {
-  for (const View::Step& step : steps)
+  for (const Shown::Step& step : steps)
     if (step.op == Op::Expand)
       refuse(ErrorKind::Value, "assign", "the tensor was made by expand, so that several of its elements are one; write to a clone");
 }
@@ -100,11 +100,11 @@ NodeRef write_storage(NodeRef old, Steps steps, const NodeRef& value) {
 }
 
 // Writes through a view: the base gets a new version, and the view shows that one.
-void write_view(View& view, const NodeRef& value) {
-  check_writable(view.steps);
-  const NodeRef old = view.base->node();
-  view.base->set_node(has_storage(old.get()) ? write_storage(old, view.steps, value) : merged(view.steps, value, old));
-  view.set_node(replay(view.steps, view.base->node()));
+void write_view(Handle& view, const Shown& shown, const NodeRef& value) {
+  check_writable(shown.steps);
+  const NodeRef old = shown.base->node();
+  shown.base->set_node(has_storage(old.get()) ? write_storage(old, shown.steps, value) : merged(shown.steps, value, old));
+  view.set_node(replay(shown.steps, shown.base->node()));
 }
 
 }  // namespace
@@ -123,7 +123,7 @@ Tensor& Tensor::assign(const Operand& value) {
   if (from.size() > sizes.size() || broadcast(sizes, from, "assign") != sizes)
     refuse(ErrorKind::Shape, "assign", "a value of shape ", text(from), " doesn't broadcast to the tensor's ", text(sizes));
   node = whit::expand(std::move(node), sizes);
-  if (handle_->base) write_view(static_cast<View&>(*handle_), node);
+  if (is_view(*this)) write_view(*handle_, *shown_, node);
   else handle_->set_node(has_storage(old.get()) ? assign_node(old.get(), node) : node);
   return *this;
 }
@@ -175,7 +175,7 @@ Tensor& Tensor::requires_grad_(std::optional<bool> value, Site at) {
   if (value == true && !is_float(node->dtype)) refuse(ErrorKind::Type, "requires_grad_", "only floats have gradients, not ", name(node->dtype), "; cast first");
   handle_->requires_grad = !value ? Handle::Gradient::unset : *value ? Handle::Gradient::yes : Handle::Gradient::no;
   // Expressions that are equal are one node; a tensor with a gradient of its own has to be told apart.
-  if (value == true && !handle_->base && !has_storage(node.get())) handle_->set_node(stored(node));
+  if (value == true && !is_view(*this) && !has_storage(node.get())) handle_->set_node(stored(node));
   return *this;
 }
 

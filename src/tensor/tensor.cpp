@@ -31,8 +31,18 @@ bool Tensor::is_realized() const { return whit::is_realized(node_of(*this, "is_r
 
 namespace {
 
-// Whether the tensor has to stay what it is, with a value beside: a view through which its base can be written.
-bool shows_another(const Handle& handle) { return handle.base && handle.base.use_count() > 1; }
+// Whether the tensor has to stay what it is, with a value beside: a view of a tensor that someone holds, which can be written through it.
+// If nobody does, the view lets its base go, and with it what the base was computed from.
+bool shows_another(const Tensor& tensor) {
+  if (!is_view(tensor)) return false;
+  Handle& handle = *tensor.handle();
+  Shown& shown = *tensor.shown();
+  handle.base = nullptr;
+  const bool held = shown.base.use_count() > 1;
+  if (held) handle.base = shown.base;
+  else shown.base = nullptr;
+  return held;
+}
 
 // Computes the value without changing what the tensor refers to, so that gradients still find their way: reading is no `realize`.
 void compute(const Tensor& tensor) {
@@ -40,7 +50,7 @@ void compute(const Tensor& tensor) {
   const NodeRef node = handle.node();
   if (is_realized(node.get())) return;
   Handle beside(node);
-  Handle* const target = shows_another(handle) || has_unset_leaf(node.get()) ? &beside : &handle;
+  Handle* const target = shows_another(tensor) || has_unset_leaf(node.get()) ? &beside : &handle;
   realize(std::span(&target, 1));
 }
 
@@ -58,7 +68,7 @@ void realize(const std::vector<Tensor>& tensors, Site at) {
   for (const Tensor& tensor : tensors) {
     node_of(tensor, "realize");
     Handle& handle = *tensor.handle();
-    handles.push_back(shows_another(handle) ? beside.emplace_back(std::make_unique<Handle>(handle.node())).get() : &handle);
+    handles.push_back(shows_another(tensor) ? beside.emplace_back(std::make_unique<Handle>(handle.node())).get() : &handle);
   }
   realize(handles);
 }
