@@ -114,6 +114,7 @@ class Chooser {
     const Node* best = nullptr;
     double least = scalar;
     for (const Node* range : axes_.order) {
+      if (!folds_depend_on(range)) continue;
       if (range->axis_kind() == AxisKind::loop && !std::ranges::all_of(axes_.sink->sources(), [&](const Node* store) { return depends_on(store, range); })) continue;
       const double cost = vector_cost(range, lanes, accesses, operations);
       if (cost < least) {
@@ -144,11 +145,16 @@ class Chooser {
       const std::vector<Access> accesses = accesses_below(Sources(&value, 1));
       const double operations = 1 + operations_below(Sources(&value, 1));
       for (const Node* range : fold->sources().subspan(1)) {
-        if (fixed_size(range) < 2 * lanes || meets_vector(range)) continue;
+        if (fixed_size(range) < 2 * lanes || !folds_depend_on(range) || meets_vector(range)) continue;
         if (vector_cost(range, lanes, accesses, operations) < 0.7 * (operations + double(accesses.size()))) return range;
       }
     }
     return nullptr;
+  }
+
+  // A sum of equal terms needs no lanes.
+  bool folds_depend_on(const Node* range) const {
+    return std::ranges::all_of(folds_of(axes_.sink), [&](const Node* fold) { return std::ranges::find(fold->sources().subspan(1), range) == fold->sources().end() || depends_on(fold->source(0), range); });
   }
 
   // A value has the lanes of one axis: true if something depends on this range and on one that is a vector already.

@@ -204,6 +204,8 @@ class Linearizer {
   // The lanes a fold runs in, if any: a vector range of its own or of what is outside.
   const Node* lanes_of(const Node* fold) const {
     const Node* value = fold->source(0);
+    // A value that is the same in every lane is still folded once per lane.
+    if (const Node* own = folds_[fold_index_.at(fold)].second.vector) return own;
     if (!(value->open & vector_mask_)) return nullptr;
     for (const Node* node : topological_order(Sources(&value, 1)))
       if (node->op == Op::Range && node->axis_kind() == AxisKind::vector && value->open >> node->range_number() & 1) return node;
@@ -235,7 +237,8 @@ class Linearizer {
     const Fold& facts = folds_[fold_index_.at(first)].second;
     Block& block = *path.back();
     std::vector<const Node*> registers;
-    if (!facts.loops.empty())
+    const bool same_in_lanes = facts.vector && !(first->source(0)->open & facts.vector->open);
+    if (!facts.loops.empty() || same_in_lanes)
       for (const Node* fold : group) {
         const Node* lanes = lanes_of(fold);
         const int64_t number = next_register_++;

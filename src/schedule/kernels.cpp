@@ -34,11 +34,12 @@ class Builder {
     plan_.inputs = request.inputs.size();
   }
 
-  /// False if writes in place cannot be ordered; request.writable then has one fewer.
+  /// False if the steps cannot be ordered; the request then allows less.
   bool run(const std::vector<const Node*>& outputs) {
     const std::vector<StoredTensor> stores = choose_stores(graph_, stored(outputs), [this](DeviceId device) -> const Target& { return request_.target(device == kNoDevice ? request_.device : device); });
     for (const StoredTensor& store : stores) place(store.node);
-    for (const std::vector<size_t>& group : group_stores(stores, request_.target(request_.device).max_buffers))
+    const size_t buffers = request_.group_stores ? request_.target(request_.device).max_buffers : 0;
+    for (const std::vector<size_t>& group : group_stores(stores, buffers))
       if (group.size() == 1 || !build_group(stores, group))
         for (const size_t i : group) build(stores[i]);
     if (!order()) return false;
@@ -70,7 +71,7 @@ class Builder {
 
   bool continues_fresh_write(const Node* node) const {
     const Node* old = node->source(0);
-    return old->op == Op::Assign && buffer_of_.contains(old) && !in_place_.contains(old);
+    return request_.chain_writes && old->op == Op::Assign && buffer_of_.contains(old) && !in_place_.contains(old);
   }
 
   DeviceId device_of(const Node* node) const { return node->device == kNoDevice ? request_.device : node->device; }
@@ -266,6 +267,10 @@ bool Builder::order() {
       request_.writable[size_t(written_param(node)->arg(0))] = false;
       return false;
     }
+  if (!cycle.empty() && (request_.chain_writes || request_.group_stores)) {
+    (request_.chain_writes ? request_.chain_writes : request_.group_stores) = false;
+    return false;
+  }
   WHIT_ASSERT(cycle.empty(), "the steps of a plan wait for each other");
   for (const int i : sequence) emit(drafts_[size_t(i)]);
   return true;

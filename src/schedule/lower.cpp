@@ -55,7 +55,8 @@ bool Lowering::expand(const Key& key, const Node* root, std::vector<Key>& source
   // A reshape keeps the row-major order, so what is stored below it is read by the reshaped index directly: nothing to divide.
   const Node* below = node;
   while (below->op == Op::Reshape && below->sources().size() == 1) below = below->source(0);
-  if (below != node && below != root) {
+  const bool in_kernel = std::ranges::any_of(shared_, [&](const Shared& shared) { return shared.node == below; });
+  if (below != node && below != root && !in_kernel) {
     const auto found = storage_.find(below);
     if (found != storage_.end() || below->op == Op::Param) {
       if (std::ranges::find(reads_, below) == reads_.end()) reads_.push_back(below);

@@ -54,6 +54,9 @@ struct PlanRequest {
   DeviceId device = kNoDevice;         ///< where tensors that name no device are computed
   std::vector<bool> writable;         ///< by input: nothing outside the plan reads it afterwards, so an Assign may write over it
   std::function<const Target&(DeviceId)> target;
+  // What is given up, one after the other, where no order of the steps can have it.
+  bool chain_writes = true;           ///< a write may go to the storage of the write before it
+  bool group_stores = true;           ///< related outputs are computed in one kernel
 };
 
 Plan make_plan(PlanRequest request);
