@@ -118,7 +118,11 @@ TEST_P(Groups, LongSumsAreShared) {
       EXPECT_EQ(kernel.group_size, shared ? 64 : rows == 300 ? 60 : 0);
 
       std::vector<int32_t> in(size_t(rows * columns)), expected(static_cast<size_t>(rows));
-      for (size_t k = 0; k < in.size(); ++k) expected[k / size_t(columns)] += in[k] = int32_t(k * 2654435761u >> 12);
+      for (size_t k = 0; k < in.size(); ++k) {
+        in[k] = int32_t(k * 2654435761u >> 12);
+        int32_t& total = expected[k / size_t(columns)];
+        total = int32_t(uint32_t(total) + uint32_t(in[k]));  // wraps, as the op does
+      }
       ASSERT_EQ(run(device(), kernel, in, size_t(rows)), expected) << rows << " x " << columns << '\n' << to_string(kernel);
     }
 }
