@@ -127,8 +127,8 @@ struct Pattern {
   static constexpr Pattern of(Op op, const Sources&... sources) {
     Pattern result = apply(OpSet(op), op, sources...);
     const Step& root = result.steps[0];
-    const int wanted = info(op).arity, given = root.sources;
-    if (wanted >= 0 && (root.has_rest || given != wanted)) throw "a pattern gives an op the wrong number of sources";
+    const int8_t given = root.has_rest ? int8_t(-1) : int8_t(root.sources);
+    if (info(op).arity >= 0 && info(op).arity != given) throw "a pattern gives an op the wrong number of sources";
     return result;
   }
   /// The same pattern, for results of these types only.
