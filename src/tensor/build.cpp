@@ -81,6 +81,12 @@ NodeRef expand(NodeRef node, const Sizes& shape) {
 
 NodeRef iota(int64_t size, DType type) { return cast(make(Op::Iota, {}, Args(&size, 1), DType::index), type); }
 
+NodeRef places(const Sizes& shape, int64_t axis, DType type) {
+  Sizes line(shape.size(), 1);
+  line[size_t(axis)] = shape[size_t(axis)];
+  return cast(expand(reshape(iota(shape[size_t(axis)], DType::index), line), shape), type);
+}
+
 // ---- Arguments ----------------------------------------------------------------------------------------------------------------------
 
 int64_t axis_of(int64_t axis, int64_t rank, std::string_view operation, bool at_scalar) {

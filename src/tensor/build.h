@@ -43,6 +43,11 @@ NodeRef reduce(NodeRef node, Op op, const std::vector<int64_t>& axes);  ///< kee
 /// Adds axes in front and stretches those of size 1. The shapes fit.
 NodeRef expand(NodeRef node, const Sizes& shape);
 NodeRef iota(int64_t size, DType type);
+/// The place of each element along an axis. Stretched before it is cast: what is computed in the full shape is never stored for its own sake,
+/// and can disappear together with a sum.
+NodeRef places(const Sizes& shape, int64_t axis, DType type);
+/// The integer type that places along an axis of this size are compared in.
+inline DType place_type(int64_t size) { return size < INT32_MAX ? DType::int32 : DType::int64; }
 
 /// A buffer, seen in any shape, or what a write has made of one: it can be written in place. All else is a value that is replaced.
 bool has_storage(const Node* node);

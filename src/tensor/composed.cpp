@@ -27,7 +27,8 @@ void check_smoothing(double label_smoothing, std::string_view operation) {
 // -log of each row's probability of its class, mixed with the mean over all classes; rows that aren't counted are 0 and don't count in
 // the mean. `logs` has the classes last.
 Tensor class_losses(const Tensor& logs, const Tensor& classes, int64_t ignored, double smoothing, Reduction reduction) {
-  const Tensor hit = classes.unsqueeze(-1) == Tensor::arange(logs.shape(-1), {.dtype = class_type(classes)});
+  const Sizes shape = logs.shape();
+  const Tensor hit = classes.unsqueeze(-1).expand(shape) == tensor_of(places(shape, logs.ndim() - 1, class_type(classes)));
   Tensor losses = -hit.where(logs, 0).sum(-1);  // chosen, not multiplied: 0 times -inf would be NaN
   if (smoothing > 0) losses = (1 - smoothing) * losses - smoothing * logs.mean(-1);
   const Tensor counted = classes.cast(DType::int64) != ignored;

@@ -131,10 +131,10 @@ struct Gathering {
   Tensor merged;       // the view as (before …, after …, places)
 };
 
-DType place_type(const std::vector<std::pair<int64_t, Tensor>>& tensors, int64_t places) {
+DType place_type_of(const std::vector<std::pair<int64_t, Tensor>>& tensors, int64_t places) {
   for (const auto& [axis, tensor] : tensors)
     if (promote(tensor.dtype(), DType::int32) != DType::int32) return DType::int64;
-  return places < INT32_MAX ? DType::int32 : DType::int64;
+  return place_type(places);
 }
 
 Gathering arrange(const Selection& selection) {
@@ -154,7 +154,7 @@ Gathering arrange(const Selection& selection) {
   g.order.insert(g.order.end(), indexed.begin(), indexed.end());
   g.merged = selection.view.permute(g.order);
   if (indexed.size() > 1) g.merged = g.merged.flatten(-int64_t(indexed.size()));
-  const DType type = place_type(selection.tensors, g.places);
+  const DType type = place_type_of(selection.tensors, g.places);
   Tensor inside;
   for (size_t k = 0; k < indexed.size(); ++k) {
     const int64_t size = g.places_shape[k];
@@ -169,10 +169,11 @@ Gathering arrange(const Selection& selection) {
   return g;
 }
 
-Tensor counter(int64_t size, DType type) { return tensor_of(iota(size, type)); }
-
-// The elements of the last axis of `x` where `chosen`, at most one, else 0.
-Tensor pick(const Tensor& chosen, const Tensor& x) {
+// The elements of the last axis of `x` at `place`, whose last axis has size 1; 0 where there is no such element. The comparison is made
+// in the full shape, not stretched to it, so that it can disappear together with the sum.
+Tensor pick(const Tensor& place, const Tensor& x) {
+  const Sizes full = broadcast(place.shape(), x.shape(), "index");
+  const Tensor chosen = place.expand(full) == tensor_of(places(full, int64_t(full.size()) - 1, place.dtype()));
   const Tensor masked = x.dtype() == DType::boolean ? chosen & x : chosen.where(x, 0);
   const NodeRef node(node_of(masked, "index"));
   const NodeRef folded = reduce(node, masked.dtype() == DType::boolean ? Op::Or : Op::Add, {node->rank - 1});
@@ -188,7 +189,7 @@ Tensor gather_places(const Selection& selection) {
   source.insert(source.end(), merged.begin() + int64_t(g.before), merged.end());
   wanted.insert(wanted.end(), picked.begin(), picked.end());
   wanted.insert(wanted.end(), g.after + 1, 1);
-  return pick(g.place.reshape(wanted) == counter(g.places, g.place.dtype()), g.merged.reshape(source));
+  return pick(g.place.reshape(wanted), g.merged.reshape(source));
 }
 
 // The view with `value` at the places asked for; of several values for one place, the last.
@@ -206,10 +207,12 @@ Tensor scatter_places(const Selection& selection, const Tensor& value) {
   const int64_t count = product(picked);
   flat.push_back(count);
   const Tensor values = value.expand(target).permute(order).reshape(flat);
-  const Tensor number = counter(count, DType::int64), place = counter(g.places, g.place.dtype()).unsqueeze(1);
   Tensor last = Tensor::full({g.places}, -1, {.dtype = DType::int64});  // the last value for each place
-  if (count > 0) last = (place == g.place.reshape({count})).where(number, -1).max(1);
-  const Tensor written = (last >= 0).where(pick(last.unsqueeze(1) == number, values.unsqueeze(-2)), g.merged);
+  if (count > 0) {
+    const Sizes pairs{g.places, count};
+    last = (tensor_of(places(pairs, 0, g.place.dtype())) == g.place.reshape({1, count}).expand(pairs)).where(tensor_of(places(pairs, 1, DType::int64)), -1).max(1);
+  }
+  const Tensor written = (last >= 0).where(pick(last.unsqueeze(1), values.unsqueeze(-2)), g.merged);
   Sizes apart(merged.begin(), merged.end() - 1);
   apart.insert(apart.end(), g.places_shape.begin(), g.places_shape.end());
   std::vector<int64_t> back(g.order.size());
@@ -252,9 +255,9 @@ Tensor Tensor::gather(int64_t axis, const Tensor& index, Site at) const {
     if (ranges.back().second > sizes[i]) refuse(ErrorKind::Shape, "gather", "the index ", text(wanted), " is larger than the tensor ", text(sizes), " along axis ", i);
   }
   const int64_t size = sizes[size_t(place)];
-  const DType type = place_type({{place, index}}, size);
+  const DType type = place_type_of({{place, index}}, size);
   const Tensor raw = index.cast(type), wrapped = is_signed(index.dtype()) ? (raw < 0).where(raw + size, raw) : raw;
-  return pick(wrapped.unsqueeze(-1) == counter(size, type), shrink(ranges).unsqueeze(-1).transpose(place, -1));
+  return pick(wrapped.unsqueeze(-1), shrink(ranges).unsqueeze(-1).transpose(place, -1));
 }
 
 }  // namespace whit

@@ -266,12 +266,10 @@ NodeRef joined(std::vector<NodeRef> pieces, size_t axis, int64_t total, DType ty
     if (!all_zero(padding)) node = make(Op::Pad, {node.get()}, padding);
   }
   const Sizes shape = sizes_of(pieces[0].get());
-  Sizes line(shape.size(), 1);
-  line[axis] = total;
-  const NodeRef position = reshape(iota(total, total <= INT32_MAX ? DType::int32 : DType::int64), line);
+  const NodeRef position = places(shape, int64_t(axis), place_type(total));
   for (size_t step = 1; step < pieces.size(); step *= 2)
     for (size_t i = 0; i + step < pieces.size(); i += 2 * step) {
-      const NodeRef start = literal(starts[i + step], position->dtype, "cat"), left = expand(make(Op::Less, {position.get(), start.get()}), shape);
+      const NodeRef start = literal(starts[i + step], position->dtype, "cat"), left = make(Op::Less, {position.get(), start.get()});
       pieces[i] = make(Op::Where, {left.get(), pieces[i].get(), pieces[i + step].get()});
     }
   return pieces[0];
@@ -316,8 +314,8 @@ namespace {
 Tensor triangle(const Tensor& x, int64_t diagonal, bool upper, std::string_view operation) {
   const Sizes sizes = sizes_of(node_of(x, operation));
   if (sizes.size() < 2) refuse(ErrorKind::Shape, operation, "needs a matrix, not ", text(sizes));
-  const int64_t rows = sizes[sizes.size() - 2], columns = sizes.back();
-  const Tensor row = Tensor::arange(rows).unsqueeze(1), column = Tensor::arange(columns);
+  const int64_t rank = int64_t(sizes.size());
+  const Tensor row = tensor_of(places(sizes, rank - 2, DType::int64)), column = tensor_of(places(sizes, rank - 1, DType::int64));
   return (upper ? column - row >= diagonal : column - row <= diagonal).where(x, 0);
 }
 

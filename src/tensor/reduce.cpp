@@ -54,10 +54,7 @@ Tensor place_of_extreme(const Tensor& x, Op op, std::optional<int64_t> axis, boo
   const int64_t place = axis_of(*axis, rank, operation), size = node->shape()[size_t(place)].size;
   const Tensor best = extreme(x, op, place, true, operation);
   const Tensor found = is_float(x.dtype()) ? (x == best) | x.isnan() : x == best;
-  Sizes line(size_t(rank), 1);
-  line[size_t(place)] = size;
-  const DType type = size <= INT32_MAX ? DType::int32 : DType::int64;
-  const Tensor candidates = found.where(tensor_of(reshape(iota(size, type), line)), size - 1);
+  const Tensor candidates = found.where(tensor_of(places(x.shape(), place, place_type(size))), size - 1);
   return fold(NodeRef(node_of(candidates, operation)), Op::Min, {place}, keepdim);
 }
 

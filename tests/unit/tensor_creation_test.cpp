@@ -65,7 +65,7 @@ TEST(TensorCreation, AnOwnerKeepsMemoryThatIsNotCopied) {
   };
   auto block = std::make_shared<Block>();
   std::iota(block->values, block->values + 16, 0.0f);
-  Tensor tensor = Tensor::from_blob(block->values, {16}, {}, block);
+  Tensor tensor = Tensor::from_blob(block->values, {16}, {.device = "CPU"}, block);
   EXPECT_GT(block.use_count(), 1);
   block->values[3] = 50;  // seen, so it is the memory itself
   EXPECT_EQ(tensor[3].item(), 50);
