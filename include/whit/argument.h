@@ -33,7 +33,11 @@ struct Scalar {
   double real;
 
   template <Number T>
-  Scalar(T value) : kind(std::is_same_v<T, bool> ? Kind::boolean : std::is_integral_v<T> ? Kind::integer : Kind::floating), real(double(value)) {
+  Scalar(T value)
+      : kind(std::is_same_v<T, bool> ? Kind::boolean
+             : std::is_integral_v<T> ? Kind::integer
+                                     : Kind::floating),
+        real(double(value)) {
     if constexpr (std::is_integral_v<T>) integer = int64_t(value);
     if constexpr (std::is_unsigned_v<T>) beyond_int64 = integer < 0;
   }
@@ -125,8 +129,8 @@ struct ConvOptions {
 /// Of pooling. The stride is the kernel's size unless given; padding as in ConvOptions.
 struct PoolOptions {
   PerAxis stride, padding = 0, dilation = 1;
-  bool ceil_mode = false;          ///< also windows that hang over the end
-  bool count_include_pad = true;   ///< avg_pool2d: padding counts in the divisor
+  bool ceil_mode = false;         ///< also windows that hang over the end
+  bool count_include_pad = true;  ///< avg_pool2d: padding counts in the divisor
 };
 
 /// How the losses of a batch become one.

@@ -40,12 +40,12 @@ struct DTypeInfo {
 };
 
 inline constexpr DTypeInfo kDTypes[kDTypeCount] = {
-    {"none", 0, false, false, false},       {"bool", 1, false, false, false},         {"int8", 1, false, true, true},
-    {"uint8", 1, false, false, true},       {"int16", 2, false, true, true},          {"uint16", 2, false, false, true},
-    {"int32", 4, false, true, true},        {"uint32", 4, false, false, true},        {"int64", 8, false, true, true},
-    {"uint64", 8, false, false, true},      {"float8_e4m3", 1, true, true, false},    {"float8_e5m2", 1, true, true, false},
-    {"float16", 2, true, true, false},      {"bfloat16", 2, true, true, false},       {"float32", 4, true, true, false},
-    {"float64", 8, true, true, false},      {"index", 8, false, true, true},
+    {"none", 0, false, false, false},  {"bool", 1, false, false, false},      {"int8", 1, false, true, true},
+    {"uint8", 1, false, false, true},  {"int16", 2, false, true, true},       {"uint16", 2, false, false, true},
+    {"int32", 4, false, true, true},   {"uint32", 4, false, false, true},     {"int64", 8, false, true, true},
+    {"uint64", 8, false, false, true}, {"float8_e4m3", 1, true, true, false}, {"float8_e5m2", 1, true, true, false},
+    {"float16", 2, true, true, false}, {"bfloat16", 2, true, true, false},    {"float32", 4, true, true, false},
+    {"float64", 8, true, true, false}, {"index", 8, false, true, true},
 };
 
 constexpr const DTypeInfo& info(DType type) { return kDTypes[size_t(type)]; }

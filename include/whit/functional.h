@@ -24,7 +24,9 @@ inline Tensor tanh(const Tensor& x, Site at = {}) { return x.tanh(at); }
 inline Tensor erf(const Tensor& x, Site at = {}) { return x.erf(at); }
 
 /// 16- and 8-bit floats as float32, integers too; other floats as they are: what a composed operation computes in.
-inline Tensor widened(const Tensor& x, Site at = {}) { return is_float(x.dtype()) && !is_narrow_float(x.dtype()) ? x : x.cast(DType::float32, at); }
+inline Tensor widened(const Tensor& x, Site at = {}) {
+  return is_float(x.dtype()) && !is_narrow_float(x.dtype()) ? x : x.cast(DType::float32, at);
+}
 /// The type of a float result for `x`.
 inline DType float_type(const Tensor& x) { return is_float(x.dtype()) ? x.dtype() : DType::float32; }
 
@@ -127,7 +129,8 @@ inline Tensor gelu(const Tensor& x, bool approximate = false, Site at = {}) {
   const Call call(at);
   const Tensor wide = widened(x);
   const double scale = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;  // √(2/π)
-  const Tensor twice = approximate ? 1 + (scale * (wide + 0.044715 * wide * wide * wide)).tanh() : 1 + (wide * (1 / std::numbers::sqrt2)).erf();
+  const Tensor twice =
+      approximate ? 1 + (scale * (wide + 0.044715 * wide * wide * wide)).tanh() : 1 + (wide * (1 / std::numbers::sqrt2)).erf();
   return (0.5 * wide * twice).cast(float_type(x));
 }
 
@@ -166,7 +169,8 @@ inline Tensor layernorm(const Tensor& x, const Axes& axes = -1, double eps = 1e-
 }
 
 /// (x - mean) * invstd * weight + bias, the four along `axis`; weight and bias may be undefined.
-Tensor batchnorm(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& mean, const Tensor& invstd, const Axes& axis = 1, Site at = {});
+Tensor batchnorm(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& mean, const Tensor& invstd, const Axes& axis = 1,
+                 Site at = {});
 
 // ---- Losses ----
 
@@ -207,7 +211,8 @@ Tensor sparse_categorical_crossentropy(const Tensor& x, const Tensor& classes, i
 
 /// `x` holds logits with the classes on axis 1 (on axis 0 if it is a vector); `target` holds classes, or probabilities in the shape of
 /// `x`. Rows of class `ignore_index` count nowhere.
-Tensor cross_entropy(const Tensor& x, const Tensor& target, Reduction reduction = Reduction::mean, double label_smoothing = 0, int64_t ignore_index = -100, Site at = {});
+Tensor cross_entropy(const Tensor& x, const Tensor& target, Reduction reduction = Reduction::mean, double label_smoothing = 0,
+                     int64_t ignore_index = -100, Site at = {});
 
 // ---- The composed members ----
 inline Tensor Tensor::relu(Site at) const { return whit::relu(*this, at); }
@@ -220,20 +225,27 @@ inline Tensor Tensor::softmax(int64_t axis, Site at) const { return whit::softma
 inline Tensor Tensor::log_softmax(int64_t axis, Site at) const { return whit::log_softmax(*this, axis, at); }
 inline Tensor Tensor::logsumexp(Axes axes, bool keepdim, Site at) const { return whit::logsumexp(*this, axes, keepdim, at); }
 inline Tensor Tensor::layernorm(Axes axes, double eps, Site at) const { return whit::layernorm(*this, axes, eps, at); }
-inline Tensor Tensor::batchnorm(const Tensor& weight, const Tensor& bias, const Tensor& mean, const Tensor& invstd, Axes axis, Site at) const {
+inline Tensor Tensor::batchnorm(const Tensor& weight, const Tensor& bias, const Tensor& mean, const Tensor& invstd, Axes axis,
+                                Site at) const {
   return whit::batchnorm(*this, weight, bias, mean, invstd, axis, at);
 }
 inline Tensor Tensor::one_hot(int64_t classes, Site at) const { return whit::one_hot(*this, classes, at); }
-inline Tensor Tensor::sparse_categorical_crossentropy(const Tensor& classes, int64_t ignore_index, double label_smoothing, Reduction reduction, Site at) const {
+inline Tensor Tensor::sparse_categorical_crossentropy(const Tensor& classes, int64_t ignore_index, double label_smoothing,
+                                                      Reduction reduction, Site at) const {
   return whit::sparse_categorical_crossentropy(*this, classes, ignore_index, label_smoothing, reduction, at);
 }
-inline Tensor Tensor::cross_entropy(const Tensor& target, Reduction reduction, double label_smoothing, int64_t ignore_index, Site at) const {
+inline Tensor Tensor::cross_entropy(const Tensor& target, Reduction reduction, double label_smoothing, int64_t ignore_index,
+                                    Site at) const {
   return whit::cross_entropy(*this, target, reduction, label_smoothing, ignore_index, at);
 }
-inline Tensor Tensor::binary_crossentropy(const Tensor& target, Reduction reduction, Site at) const { return whit::binary_crossentropy(*this, target, reduction, at); }
+inline Tensor Tensor::binary_crossentropy(const Tensor& target, Reduction reduction, Site at) const {
+  return whit::binary_crossentropy(*this, target, reduction, at);
+}
 inline Tensor Tensor::binary_crossentropy_logits(const Tensor& target, Reduction reduction, Site at) const {
   return whit::binary_crossentropy_logits(*this, target, reduction, at);
 }
-inline Tensor Tensor::mse_loss(const Tensor& target, Reduction reduction, Site at) const { return whit::mse_loss(*this, target, reduction, at); }
+inline Tensor Tensor::mse_loss(const Tensor& target, Reduction reduction, Site at) const {
+  return whit::mse_loss(*this, target, reduction, at);
+}
 
 }  // namespace whit

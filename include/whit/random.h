@@ -49,11 +49,15 @@ inline Tensor Tensor::glorot_uniform(Sizes shape, Options options, Site at) {
 }
 
 inline Tensor Tensor::rand_like(Options options, Site at) const {
-  return rand(shape(), {.dtype = options.dtype == DType::none ? dtype() : options.dtype, .device = options.device.empty() ? device() : options.device}, at);
+  return rand(
+      shape(),
+      {.dtype = options.dtype == DType::none ? dtype() : options.dtype, .device = options.device.empty() ? device() : options.device}, at);
 }
 
 inline Tensor Tensor::randn_like(Options options, Site at) const {
-  return randn(shape(), {.dtype = options.dtype == DType::none ? dtype() : options.dtype, .device = options.device.empty() ? device() : options.device}, at);
+  return randn(
+      shape(),
+      {.dtype = options.dtype == DType::none ? dtype() : options.dtype, .device = options.device.empty() ? device() : options.device}, at);
 }
 
 inline Tensor Tensor::dropout(double p, Site at) const {

@@ -28,12 +28,18 @@ struct Shown;
 /// The dtype whose elements are T.
 template <Number T>
 constexpr DType dtype_of() {
-  if constexpr (std::is_same_v<T, bool>) return DType::boolean;
-  else if constexpr (std::is_floating_point_v<T>) return sizeof(T) == 4 ? DType::float32 : DType::float64;
-  else if constexpr (sizeof(T) == 1) return std::is_signed_v<T> ? DType::int8 : DType::uint8;
-  else if constexpr (sizeof(T) == 2) return std::is_signed_v<T> ? DType::int16 : DType::uint16;
-  else if constexpr (sizeof(T) == 4) return std::is_signed_v<T> ? DType::int32 : DType::uint32;
-  else return std::is_signed_v<T> ? DType::int64 : DType::uint64;
+  if constexpr (std::is_same_v<T, bool>)
+    return DType::boolean;
+  else if constexpr (std::is_floating_point_v<T>)
+    return sizeof(T) == 4 ? DType::float32 : DType::float64;
+  else if constexpr (sizeof(T) == 1)
+    return std::is_signed_v<T> ? DType::int8 : DType::uint8;
+  else if constexpr (sizeof(T) == 2)
+    return std::is_signed_v<T> ? DType::int16 : DType::uint16;
+  else if constexpr (sizeof(T) == 4)
+    return std::is_signed_v<T> ? DType::int32 : DType::uint32;
+  else
+    return std::is_signed_v<T> ? DType::int64 : DType::uint64;
 }
 
 class Tensor {
@@ -42,16 +48,20 @@ class Tensor {
   Tensor() = default;  ///< holds nothing: stands for "no tensor" where one is optional
   explicit Tensor(Scalar value, Options options = {}, Site at = {});
   Tensor(std::initializer_list<NestedList> values, Options options = {}, Site at = {});
-  /// Copies; of a temporary vector, takes over the storage where its alignment allows. The dtype is Element's unless `options` asks for another.
+  /// Copies; of a temporary vector, takes over the storage where its alignment allows. The dtype is Element's unless `options` asks for
+  /// another.
   template <Number Element>
-  explicit Tensor(const std::vector<Element>& values, Options options = {}, Site at = {}) : Tensor(copy_of(std::span<const Element>(values), {int64_t(values.size())}, options, at)) {}
+  explicit Tensor(const std::vector<Element>& values, Options options = {}, Site at = {})
+      : Tensor(copy_of(std::span<const Element>(values), {int64_t(values.size())}, options, at)) {}
   explicit Tensor(const std::vector<bool>& values, Options options = {}, Site at = {});
   template <Number Element>
   Tensor(std::vector<Element>&& values, Sizes shape, Options options = {}, Site at = {});
   template <Number Element>
-  Tensor(std::span<const Element> values, Sizes shape, Options options = {}, Site at = {}) : Tensor(copy_of(values, std::move(shape), options, at)) {}
+  Tensor(std::span<const Element> values, Sizes shape, Options options = {}, Site at = {})
+      : Tensor(copy_of(values, std::move(shape), options, at)) {}
   template <Number Element>
-  Tensor(const std::vector<Element>& values, Sizes shape, Options options = {}, Site at = {}) : Tensor(copy_of(std::span<const Element>(values), std::move(shape), options, at)) {}
+  Tensor(const std::vector<Element>& values, Sizes shape, Options options = {}, Site at = {})
+      : Tensor(copy_of(std::span<const Element>(values), std::move(shape), options, at)) {}
   /// The elements of `options.dtype` at `data`, row-major. With an owner the memory itself is used where its address is a multiple of 64
   /// (it must not change while the owner lives), else it is copied.
   static Tensor from_blob(const void* data, Sizes shape, Options options = {}, std::shared_ptr<const void> owner = nullptr, Site at = {});
@@ -78,7 +88,7 @@ class Tensor {
   Tensor ones_like(Options options = {}, Site at = {}) const { return full_like(1, options, at); }
 
   // ---- Drawn at random: fixed when drawn, whatever the order of computing, the device and the threads ----
-  static void manual_seed(uint64_t seed);  ///< starts the sequence of all later draws anew
+  static void manual_seed(uint64_t seed);                                ///< starts the sequence of all later draws anew
   static Tensor rand(Sizes shape, Options options = {}, Site at = {});   ///< uniform in [0, 1)
   static Tensor randn(Sizes shape, Options options = {}, Site at = {});  ///< normal, mean 0, deviation 1
   static Tensor randint(int64_t low, int64_t high, Sizes shape, Options options = {}, Site at = {});  ///< in [low, high); int32
@@ -107,7 +117,7 @@ class Tensor {
   template <Number Element = float>
   Element item(Site at = {}) const;  ///< the only element, as Element; a UserError(Shape) if there are several
   template <Number Element = float>
-  std::vector<Element> to_vector(Site at = {}) const;  ///< all elements, row-major, converted to Element
+  std::vector<Element> to_vector(Site at = {}) const;                 ///< all elements, row-major, converted to Element
   void copy_to(void* destination, size_t bytes, Site at = {}) const;  ///< all elements, row-major, in the tensor's own dtype
 
   // ---- Storage ----
@@ -123,13 +133,19 @@ class Tensor {
   Tensor& operator-=(const Operand& value);
   Tensor& operator*=(const Operand& value);
   Tensor& operator/=(const Operand& value);
+  Tensor& operator%=(const Operand& value);
+  Tensor& operator&=(const Operand& value);
+  Tensor& operator|=(const Operand& value);
+  Tensor& operator^=(const Operand& value);
+  Tensor& operator<<=(const Operand& value);
+  Tensor& operator>>=(const Operand& value);
 
   // ---- Gradients ----
   /// True, false or (nullopt) unset, see backward. Making it true gives the tensor storage of its own.
   std::optional<bool> requires_grad() const;
   Tensor& requires_grad_(std::optional<bool> value = true, Site at = {});
-  /// Adds d(this)/d(leaf) to the `grad` of the tensors in this one's history that require it or, if none does, of all float leaves that
-  /// are unset. `gradient` is what to start from; it may be left out for a tensor of one element. Returns this tensor.
+  /// Adds d(this)/d(leaf) to the `grad` of the tensors in this one's history that require it or, if none does, of the unset ones that are
+  /// no result of an operation on others. `gradient` is what to start from; a tensor of one element needs none. Returns this tensor.
   Tensor& backward(const Tensor& gradient = {}, Site at = {});
   bool has_grad() const;
   Tensor grad(Site at = {}) const;  ///< a UserError(Value) before the first backward
@@ -166,9 +182,9 @@ class Tensor {
   friend Tensor operator-(const Operand& a) { return a.tensor->neg(a.site); }
   friend Tensor operator~(const Operand& a) { return a.tensor->bitwise_not(a.site); }
   friend Tensor operator!(const Operand& a) { return a.tensor->logical_not(a.site); }
-  Tensor floor_div(const Operand& b) const;  ///< as Python's //: rounds towards minus infinity; x // 0 = 0 for integers
-  Tensor trunc_div(const Operand& b) const;  ///< towards zero
-  Tensor fmod(const Operand& b) const;       ///< the remainder of trunc_div: the sign of this
+  Tensor floor_div(const Operand& b) const;   ///< as Python's //: rounds towards minus infinity; x // 0 = 0 for integers
+  Tensor trunc_div(const Operand& b) const;   ///< towards zero
+  Tensor fmod(const Operand& b) const;        ///< the remainder of trunc_div: the sign of this
   Tensor pow(const Operand& exponent) const;  ///< of integers, an integer (0 where the exponent is negative and |base| > 1)
   Tensor maximum(const Operand& b) const;     ///< NaN if either is
   Tensor minimum(const Operand& b) const;
@@ -220,7 +236,7 @@ class Tensor {
   Tensor view(Sizes shape, Site at = {}) const { return reshape(std::move(shape), at); }
   Tensor permute(std::vector<int64_t> axes, Site at = {}) const;
   Tensor transpose(int64_t a = 1, int64_t b = 0, Site at = {}) const;
-  Tensor T(Site at = {}) const;  ///< the axes reversed
+  Tensor T(Site at = {}) const;                    ///< the axes reversed
   Tensor expand(Sizes shape, Site at = {}) const;  ///< stretches axes of size 1 and adds axes in front; -1 keeps a size
   Tensor pad(std::vector<std::pair<int64_t, int64_t>> padding, Scalar value = 0, Site at = {}) const;  ///< per axis; negative cuts off
   Tensor shrink(std::vector<std::pair<int64_t, int64_t>> ranges, Site at = {}) const;                  ///< [first, last) per axis
@@ -231,9 +247,9 @@ class Tensor {
   Tensor unflatten(int64_t axis, Sizes sizes, Site at = {}) const;
   Tensor repeat(Sizes counts, Site at = {}) const;
   Tensor roll(int64_t shift, int64_t axis, Site at = {}) const;
-  std::vector<Tensor> split(int64_t size, int64_t axis = 0, Site at = {}) const;        ///< pieces of this size, the last one maybe smaller
+  std::vector<Tensor> split(int64_t size, int64_t axis = 0, Site at = {}) const;  ///< pieces of this size, the last one maybe smaller
   std::vector<Tensor> split(std::vector<int64_t> sizes, int64_t axis = 0, Site at = {}) const;
-  std::vector<Tensor> chunk(int64_t count, int64_t axis = 0, Site at = {}) const;       ///< at most this many equal pieces
+  std::vector<Tensor> chunk(int64_t count, int64_t axis = 0, Site at = {}) const;  ///< at most this many equal pieces
   static Tensor cat(const std::vector<Tensor>& tensors, int64_t axis = 0, Site at = {});
   static Tensor stack(const std::vector<Tensor>& tensors, int64_t axis = 0, Site at = {});
   Tensor triu(int64_t diagonal = 0, Site at = {}) const;
@@ -286,14 +302,17 @@ class Tensor {
   Tensor layernorm(Axes axes = -1, double eps = 1e-5, Site at = {}) const;
   Tensor batchnorm(const Tensor& weight, const Tensor& bias, const Tensor& mean, const Tensor& invstd, Axes axis = 1, Site at = {}) const;
   Tensor one_hot(int64_t classes, Site at = {}) const;
-  Tensor sparse_categorical_crossentropy(const Tensor& classes, int64_t ignore_index = -1, double label_smoothing = 0, Reduction reduction = Reduction::mean, Site at = {}) const;
-  Tensor cross_entropy(const Tensor& target, Reduction reduction = Reduction::mean, double label_smoothing = 0, int64_t ignore_index = -100, Site at = {}) const;
+  Tensor sparse_categorical_crossentropy(const Tensor& classes, int64_t ignore_index = -1, double label_smoothing = 0,
+                                         Reduction reduction = Reduction::mean, Site at = {}) const;
+  Tensor cross_entropy(const Tensor& target, Reduction reduction = Reduction::mean, double label_smoothing = 0, int64_t ignore_index = -100,
+                       Site at = {}) const;
   Tensor binary_crossentropy(const Tensor& target, Reduction reduction = Reduction::mean, Site at = {}) const;
   Tensor binary_crossentropy_logits(const Tensor& target, Reduction reduction = Reduction::mean, Site at = {}) const;
   Tensor mse_loss(const Tensor& target, Reduction reduction = Reduction::mean, Site at = {}) const;
 
   /// For whit's own layers.
-  explicit Tensor(std::shared_ptr<Handle> handle, std::shared_ptr<Shown> shown = nullptr) : handle_(std::move(handle)), shown_(std::move(shown)) {}
+  explicit Tensor(std::shared_ptr<Handle> handle, std::shared_ptr<Shown> shown = nullptr)
+      : handle_(std::move(handle)), shown_(std::move(shown)) {}
   const std::shared_ptr<Handle>& handle() const { return handle_; }
   const std::shared_ptr<Shown>& shown() const { return shown_; }  ///< of a view: what it shows
 
@@ -302,38 +321,13 @@ class Tensor {
   static Tensor copy_of(std::span<const Element> values, Sizes shape, const Options& options, Site at) {
     return from_host(values.data(), values.size(), dtype_of<Element>(), std::move(shape), options, nullptr, at);
   }
-  static Tensor from_host(const void* data, size_t count, DType type, Sizes shape, const Options& options, std::shared_ptr<const void> owner, Site at);
+  static Tensor from_host(const void* data, size_t count, DType type, Sizes shape, const Options& options,
+                          std::shared_ptr<const void> owner, Site at);
   void read_item(DType type, void* destination, Site at) const;
   void read_as(DType type, void* destination, Site at) const;
 
   std::shared_ptr<Handle> handle_;
   std::shared_ptr<Shown> shown_;
-};
-
-/// One index of `t[{…}]`: an integer, a Slice, None, Ellipsis, or a Tensor of integers.
-class Index {
- public:
-  enum class Kind : uint8_t { integer, slice, new_axis, ellipsis, tensor };
-
-  template <Integer T>
-  Index(T value, Site at = {}) : kind_(Kind::integer), integer_(int64_t(value)), site_(at) {}
-  Index(Slice value, Site at = {}) : kind_(Kind::slice), slice_(value), site_(at) {}
-  Index(std::nullopt_t, Site at = {}) : kind_(Kind::new_axis), site_(at) {}
-  Index(EllipsisIndex, Site at = {}) : kind_(Kind::ellipsis), site_(at) {}
-  Index(Tensor value, Site at = {}) : kind_(Kind::tensor), tensor_(std::move(value)), site_(at) {}
-
-  Kind kind() const { return kind_; }
-  int64_t integer() const { return integer_; }
-  const Slice& slice() const { return slice_; }
-  const Tensor& tensor() const { return tensor_; }
-  Site site() const { return site_; }
-
- private:
-  Kind kind_;
-  int64_t integer_ = 0;
-  Slice slice_;
-  Tensor tensor_;
-  Site site_;
 };
 
 /// Computes several tensors in one plan: what they share is computed once.
@@ -367,4 +361,5 @@ std::vector<Element> Tensor::to_vector(Site at) const {
 }  // namespace whit
 
 #include <whit/functional.h>  // the composed members above
+#include <whit/index.h>
 #include <whit/random.h>

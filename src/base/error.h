@@ -28,5 +28,6 @@ template <class... Parts>
 }  // namespace whit
 
 /// Checks an invariant of ours in every build type; the detail is evaluated only when it fails.
-#define WHIT_ASSERT(condition, ...) \
-  (static_cast<bool>(condition) ? void(0) : ::whit::assertion_failed(#condition, __FILE__, __LINE__, ::whit::concat("" __VA_OPT__(, ) __VA_ARGS__)))
+#define WHIT_ASSERT(condition, ...)       \
+  (static_cast<bool>(condition) ? void(0) \
+                                : ::whit::assertion_failed(#condition, __FILE__, __LINE__, ::whit::concat("" __VA_OPT__(, ) __VA_ARGS__)))

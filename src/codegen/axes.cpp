@@ -39,8 +39,10 @@ const Node* rebuild_folds(Graph& graph, const Node* sink, const Node* range, con
 const Node* fold_over(Graph& graph, const Node* fold, const Node* range, const Node* value, const Node* instead) {
   std::vector<const Node*> sources{value};
   for (const Node* other : fold->sources().subspan(1)) {
-    if (other != range) sources.push_back(other);
-    else if (instead) sources.push_back(instead);
+    if (other != range)
+      sources.push_back(other);
+    else if (instead)
+      sources.push_back(instead);
   }
   return sources.size() == 1 ? value : graph.with_sources(fold, sources);
 }
@@ -119,15 +121,18 @@ Split split(Graph& graph, const Axes& axes, const Node* range, int64_t factor, A
   result.axes.sink = simplify(graph, replace(graph, sink, {{range, whole}}));
   const bool listed = inner_kind != AxisKind::vector;
   if (result.outer->op != Op::Range) result.outer = nullptr;
-  if (result.outer && listed) substitute_in_order(result.axes.order, range, {result.outer, result.inner});
-  else if (result.outer || listed) substitute_in_order(result.axes.order, range, {result.outer ? result.outer : result.inner});
+  if (result.outer && listed)
+    substitute_in_order(result.axes.order, range, {result.outer, result.inner});
+  else if (result.outer || listed)
+    substitute_in_order(result.axes.order, range, {result.outer ? result.outer : result.inner});
   refresh(result.axes);
   return result;
 }
 
 Peel peel(Graph& graph, const Axes& axes, const Node* range, int64_t at) {
   const int64_t size = range->source(0)->arg(0);
-  Peel result{axes, graph.range(range->range_number(), at, range->axis_kind()), graph.range(free_number(axes), size - at, range->axis_kind())};
+  Peel result{axes, graph.range(range->range_number(), at, range->axis_kind()),
+              graph.range(free_number(axes), size - at, range->axis_kind())};
   const Node* shifted = graph.add(result.tail, graph.index(at));
   const Node* sink = rebuild_folds(graph, axes.sink, range, [&](const Node* fold) {
     const Node* head = fold_over(graph, fold, range, replace(graph, fold->source(0), {{range, result.head}}), result.head);
@@ -143,8 +148,10 @@ Peel peel(Graph& graph, const Axes& axes, const Node* range, int64_t at) {
 Axes retag(Graph& graph, const Axes& axes, const Node* range, AxisKind kind, const Node*& changed) {
   changed = graph.range(range->range_number(), range->source(0), kind);
   Axes result{replace(graph, axes.sink, {{range, changed}}), axes.order};
-  if (kind == AxisKind::vector) std::erase(result.order, range);
-  else substitute_in_order(result.order, range, {changed});
+  if (kind == AxisKind::vector)
+    std::erase(result.order, range);
+  else
+    substitute_in_order(result.order, range, {changed});
   refresh(result);
   return result;
 }
@@ -197,7 +204,8 @@ Axes expand_unrolled(Graph& graph, const Axes& axes) {
     for (int64_t k = 0; k < range->source(0)->arg(0); ++k) values.push_back(graph.index(k));
     result.sink = rebuild_folds(graph, result.sink, range, [&](const Node* fold) {
       std::vector<const Node*> parts;
-      for (const Node* value : values) parts.push_back(fold_over(graph, fold, range, replace(graph, fold->source(0), {{range, value}}), nullptr));
+      for (const Node* value : values)
+        parts.push_back(fold_over(graph, fold, range, replace(graph, fold->source(0), {{range, value}}), nullptr));
       return combine_pairwise(graph, fold->reduce_op(), parts);
     });
     result.sink = repeat_stores(graph, result.sink, range, values);

@@ -24,7 +24,8 @@ constexpr int64_t kBlockElements = 4096;
 
 class Chooser {
  public:
-  Chooser(Graph& graph, Axes axes, const Target& target, std::string* why) : graph_(graph), axes_(std::move(axes)), target_(target), why_(why) {}
+  Chooser(Graph& graph, Axes axes, const Target& target, std::string* why)
+      : graph_(graph), axes_(std::move(axes)), target_(target), why_(why) {}
 
   Axes run() {
     merge_loops();
@@ -115,7 +116,9 @@ class Chooser {
     double least = scalar;
     for (const Node* range : axes_.order) {
       if (!folds_depend_on(range)) continue;
-      if (range->axis_kind() == AxisKind::loop && !std::ranges::all_of(axes_.sink->sources(), [&](const Node* store) { return depends_on(store, range); })) continue;
+      if (range->axis_kind() == AxisKind::loop &&
+          !std::ranges::all_of(axes_.sink->sources(), [&](const Node* store) { return depends_on(store, range); }))
+        continue;
       const double cost = vector_cost(range, lanes, accesses, operations);
       if (cost < least) {
         least = cost;
@@ -154,7 +157,9 @@ class Chooser {
 
   // A sum of equal terms needs no lanes.
   bool folds_depend_on(const Node* range) const {
-    return std::ranges::all_of(folds_of(axes_.sink), [&](const Node* fold) { return std::ranges::find(fold->sources().subspan(1), range) == fold->sources().end() || depends_on(fold->source(0), range); });
+    return std::ranges::all_of(folds_of(axes_.sink), [&](const Node* fold) {
+      return std::ranges::find(fold->sources().subspan(1), range) == fold->sources().end() || depends_on(fold->source(0), range);
+    });
   }
 
   // A value has the lanes of one axis: true if something depends on this range and on one that is a vector already.
@@ -167,7 +172,9 @@ class Chooser {
   }
 
   bool is_only_loop(const Node* range) const {
-    return range->axis_kind() == AxisKind::loop && std::ranges::none_of(axes_.order, [&](const Node* other) { return other != range && other->axis_kind() == AxisKind::loop && fixed_size(other) != 1; });
+    return range->axis_kind() == AxisKind::loop && std::ranges::none_of(axes_.order, [&](const Node* other) {
+             return other != range && other->axis_kind() == AxisKind::loop && fixed_size(other) != 1;
+           });
   }
 
   void make_vector(const Node* range, int64_t lanes) {
@@ -306,7 +313,8 @@ class Chooser {
   // True if another axis could be written out as well, with reuse of a load that `range` does not help.
   bool has_second_axis(const Node* fold, const Node* range, const std::vector<Access>& accesses) {
     for (const Node* other : axes_.order) {
-      if (other == range || other->axis_kind() != AxisKind::loop || !depends_on(fold, other) || factors_of(fixed_size(other)).empty()) continue;
+      if (other == range || other->axis_kind() != AxisKind::loop || !depends_on(fold, other) || factors_of(fixed_size(other)).empty())
+        continue;
       for (const Access& access : accesses)
         if (depends_on(access.node, range) && !depends_on(access.node, other)) return true;
     }
@@ -323,10 +331,15 @@ class Chooser {
   // A sum has to wait for its previous addition: independent accumulators hide that.
   void write_out_for_latency() {
     for (const Node* candidate : folds_of(axes_.sink)) {
-      if (std::ranges::any_of(axes_.order, [&](const Node* range) { return range->axis_kind() == AxisKind::unroll && depends_on(candidate->source(0), range); })) continue;
+      if (std::ranges::any_of(axes_.order, [&](const Node* range) {
+            return range->axis_kind() == AxisKind::unroll && depends_on(candidate->source(0), range);
+          }))
+        continue;
       const Node* inner = nullptr;
       for (const Node* range : axes_.order)
-        if (range->axis_kind() == AxisKind::reduce && std::ranges::find(candidate->sources().subspan(1), range) != candidate->sources().end()) inner = range;
+        if (range->axis_kind() == AxisKind::reduce &&
+            std::ranges::find(candidate->sources().subspan(1), range) != candidate->sources().end())
+          inner = range;
       if (!inner || fixed_size(inner) < 4) continue;
       const int64_t size = fixed_size(inner);
       if (size % 4 != 0 && size < 16) continue;
@@ -352,7 +365,8 @@ class Chooser {
       for (const Node* folded : fold->sources().subspan(1)) count *= double(std::max<int64_t>(1, folded->source(0)->maximum));
       return count <= 64;
     };
-    return std::ranges::all_of(axes_.sink->sources(), inside) && std::ranges::all_of(folds_of(axes_.sink), [&](const Node* fold) { return inside(fold) || short_fold(fold); });
+    return std::ranges::all_of(axes_.sink->sources(), inside) &&
+           std::ranges::all_of(folds_of(axes_.sink), [&](const Node* fold) { return inside(fold) || short_fold(fold); });
   }
 
   void run_in_parallel() {
@@ -394,6 +408,8 @@ class Chooser {
 
 Axes plain_schedule(Graph& graph, Axes axes, const Target& target) { return Chooser(graph, std::move(axes), target, nullptr).plain(); }
 
-Axes choose_schedule(Graph& graph, Axes axes, const Target& target, std::string* why) { return Chooser(graph, std::move(axes), target, why).run(); }
+Axes choose_schedule(Graph& graph, Axes axes, const Target& target, std::string* why) {
+  return Chooser(graph, std::move(axes), target, why).run();
+}
 
 }  // namespace whit

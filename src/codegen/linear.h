@@ -39,17 +39,17 @@ struct KernelParam {
 };
 
 struct LinearKernel {
-  std::string name;                      ///< a C identifier, unique within one compile call
-  std::shared_ptr<Graph> graph;          ///< owns the nodes
+  std::string name;              ///< a C identifier, unique within one compile call
+  std::shared_ptr<Graph> graph;  ///< owns the nodes
   std::vector<const Node*> code;
-  const Node* parallel = nullptr;        ///< the range that the launch index runs over; null: one launch index, 0
-  int64_t group_size = 0;                ///< threads of a work group; 0: there is no local range
+  const Node* parallel = nullptr;  ///< the range that the launch index runs over; null: one launch index, 0
+  int64_t group_size = 0;          ///< threads of a work group; 0: there is no local range
   std::vector<const Node*> vector_ranges;
-  std::vector<const Node*> locals;       ///< the Local nodes, by number
-  std::vector<KernelParam> params;       ///< `buffers[slot]` of the entry
-  std::vector<const Node*> variables;    ///< Variable nodes; `variables[i]` of the entry holds the value's Bits
+  std::vector<const Node*> locals;     ///< the Local nodes, by number
+  std::vector<KernelParam> params;     ///< `buffers[slot]` of the entry
+  std::vector<const Node*> variables;  ///< Variable nodes; `variables[i]` of the entry holds the value's Bits
   DType index_type = DType::int64;
-  double flops = 0, bytes = 0;           ///< estimates for one launch, by upper bounds
+  double flops = 0, bytes = 0;  ///< estimates for one launch, by upper bounds
 
   /// The vector range that a value of this kernel has lanes over, or null for a scalar.
   const Node* vector_range(const Node* node) const;

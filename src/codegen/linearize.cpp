@@ -64,16 +64,18 @@ class Linearizer {
 
  private:
   struct Fold {
-    std::vector<const Node*> loops;      // its ranges that are loops, outermost first
-    const Node* vector = nullptr;        // its range that is a vector
-    std::vector<uint64_t> below;         // the folds its value depends on
+    std::vector<const Node*> loops;  // its ranges that are loops, outermost first
+    const Node* vector = nullptr;    // its range that is a vector
+    std::vector<uint64_t> below;     // the folds its value depends on
   };
 
   void add_fold(const Node* node) {
     Fold fold;
     for (const Node* range : node->sources().subspan(1)) {
-      if (range->axis_kind() == AxisKind::vector) fold.vector = range;
-      else fold.loops.push_back(range);
+      if (range->axis_kind() == AxisKind::vector)
+        fold.vector = range;
+      else
+        fold.loops.push_back(range);
     }
     std::ranges::sort(fold.loops, {}, [this](const Node* range) { return position(range); });
     fold_index_.emplace(node, folds_.size());
@@ -114,7 +116,9 @@ class Linearizer {
     return 0;
   }
 
-  static bool needs_no_code(const Node* node) { return node->op == Op::Const || has(node->op, storage) || node->op == Op::Variable || node->op == Op::Range; }
+  static bool needs_no_code(const Node* node) {
+    return node->op == Op::Const || has(node->op, storage) || node->op == Op::Variable || node->op == Op::Range;
+  }
 
   const Node* found(const Path& path, const Node* node) const {
     if (needs_no_code(node)) return node;
@@ -141,8 +145,10 @@ class Linearizer {
       const size_t waiting = stack.size();
       for (const Node* source : node->sources()) {
         const Node* value = found(path, source);
-        if (value) sources.push_back(value);
-        else stack.push_back(source);
+        if (value)
+          sources.push_back(value);
+        else
+          stack.push_back(source);
       }
       if (stack.size() > waiting) continue;
       const Node* linear = graph_.with_sources(node, sources);
@@ -220,7 +226,8 @@ class Linearizer {
     for (const auto& [other, facts] : folds_) {
       if (other == fold || facts.loops != own.loops || own.loops.empty() || lanes_of(other) != lanes) continue;
       if (!is_open(path, other) || level(path, other) != path.size() - 1 || found(path, other)) continue;
-      const bool apart = std::ranges::none_of(group, [&, other = other](const Node* member) { return depends(member, other) || depends(other, member); });
+      const bool apart =
+          std::ranges::none_of(group, [&, other = other](const Node* member) { return depends(member, other) || depends(other, member); });
       if (apart) group.push_back(other);
     }
     return group;
@@ -250,8 +257,10 @@ class Linearizer {
     for (const Node* range : facts.loops) enter(path, open, range);
     std::vector<const Node*> results;
     for (size_t i = 0; i < group.size(); ++i) {
-      if (registers.empty()) results.push_back(emit(path, group[i]->source(0)));
-      else results.push_back(registers[i]), update(path, group[i], registers[i]);
+      if (registers.empty())
+        results.push_back(emit(path, group[i]->source(0)));
+      else
+        results.push_back(registers[i]), update(path, group[i], registers[i]);
     }
     while (!open.empty()) close(path, open);
     for (size_t i = 0; i < group.size(); ++i) {
@@ -301,7 +310,9 @@ class Linearizer {
 
 }  // namespace
 
-std::vector<const Node*> linearize(Graph& graph, const Axes& axes, const Target& target, bool fuse) { return Linearizer(graph, axes, target, fuse).run(); }
+std::vector<const Node*> linearize(Graph& graph, const Axes& axes, const Target& target, bool fuse) {
+  return Linearizer(graph, axes, target, fuse).run();
+}
 
 const Node* vectorise_accesses(Graph& graph, const Node* sink) {
   const std::vector<const Node*> nodes = topological_order(Sources(&sink, 1));
@@ -327,7 +338,8 @@ const Node* vectorise_accesses(Graph& graph, const Node* sink) {
         parts[1] = simplify(graph, replace(graph, sources[1], {{range, graph.index(0)}}));
         parts.push_back(range);
         if (sources.size() > gate_at) parts.push_back(sources[gate_at]);
-        result = graph.make(node->op == Op::Load ? Op::VectorLoad : Op::VectorStore, parts, {}, node->op == Op::Load ? node->dtype : DType::none);
+        result = graph.make(node->op == Op::Load ? Op::VectorLoad : Op::VectorStore, parts, {},
+                            node->op == Op::Load ? node->dtype : DType::none);
         break;
       }
     if (result != node) changed.emplace(node, result);

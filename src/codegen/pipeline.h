@@ -9,8 +9,8 @@
 namespace whit {
 
 struct LowerOptions {
-  bool optimize = true;        ///< false: the plain loop nest (NOOPT=1)
-  std::string* why = nullptr;  ///< collects the schedule's decisions (DEBUG=3)
+  bool optimize = true;             ///< false: the plain loop nest (NOOPT=1)
+  std::string* why = nullptr;       ///< collects the schedule's decisions (DEBUG=3)
   std::string* rewrites = nullptr;  ///< collects every rewrite (DEBUG=6)
 };
 

@@ -13,9 +13,9 @@ namespace whit {
 /// The graph below some tensor nodes with storage and bound values taken out.
 struct Capture {
   PlanRequest request;
-  std::vector<StorageRef> inputs;        ///< by input slot
-  std::vector<int64_t> variables;        ///< values of the plan's variables, as Bits
-  StructuralHash key;                    ///< of the graph, the outputs and what is writable
+  std::vector<StorageRef> inputs;  ///< by input slot
+  std::vector<int64_t> variables;  ///< values of the plan's variables, as Bits
+  StructuralHash key;              ///< of the graph, the outputs and what is writable
 };
 
 /// Captures roots, which are not realised. What is realised below them becomes a Param: one per storage.

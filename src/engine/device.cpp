@@ -44,9 +44,12 @@ Request parse_name(const std::string& name) {
     rest = rest.substr(rest.find(':') + 1);
     const std::string part = rest.substr(0, rest.find(':'));
     const bool digits = !part.empty() && part.size() <= 4 && std::ranges::all_of(part, [](unsigned char c) { return std::isdigit(c); });
-    if (digits) request.index = std::stoi(part);
-    else if (request.compiler.empty() && !part.empty()) request.compiler = part;
-    else no_such_device(name);
+    if (digits)
+      request.index = std::stoi(part);
+    else if (request.compiler.empty() && !part.empty())
+      request.compiler = part;
+    else
+      no_such_device(name);
   }
   return request;
 }
@@ -133,7 +136,8 @@ void set_default_device(const std::string& name) {
 
 std::vector<DeviceStatus> device_statuses() {
   std::vector<Backend*> all = registered_backends();
-  std::ranges::stable_sort(all, [](const Backend* a, const Backend* b) { return a->device != b->device ? a->device < b->device : a->rank < b->rank; });
+  std::ranges::stable_sort(
+      all, [](const Backend* a, const Backend* b) { return a->device != b->device ? a->device < b->device : a->rank < b->rank; });
   std::vector<DeviceStatus> statuses;
   bool chosen = false;
   for (Backend* backend : all) {
@@ -151,7 +155,8 @@ std::vector<DeviceStatus> device_statuses() {
 
 Storage::Storage(DeviceId device, int64_t bytes) : device_(device), bytes_(bytes) {}
 
-Storage::Storage(DeviceId device, int64_t bytes, void* memory, std::shared_ptr<const void> owner) : device_(device), bytes_(bytes), memory_(memory), owner_(std::move(owner)) {}
+Storage::Storage(DeviceId device, int64_t bytes, void* memory, std::shared_ptr<const void> owner)
+    : device_(device), bytes_(bytes), memory_(memory), owner_(std::move(owner)) {}
 
 Storage::~Storage() {
   if (!memory_ || owner_) return;

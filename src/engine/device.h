@@ -18,9 +18,9 @@ OpenDevice& device(DeviceId id);
 
 /// One line per backend: whether it is there, and if not why.
 struct DeviceStatus {
-  std::string name;         ///< as one may write it: "CPU:LLVM", "CL"
+  std::string name;  ///< as one may write it: "CPU:LLVM", "CL"
   std::string description;
-  std::string reason;       ///< empty if available
+  std::string reason;  ///< empty if available
   bool is_default = false;
 };
 std::vector<DeviceStatus> device_statuses();

@@ -63,7 +63,7 @@ void set_default_device(const std::string& name);
 
 /// What has happened in this process so far; reset by nobody, so take differences.
 struct Counters {
-  int64_t kernels = 0;        ///< launches
+  int64_t kernels = 0;  ///< launches
   int64_t plans_built = 0, plans_found = 0;
   int64_t kernels_compiled = 0;
   int64_t bytes_in_use = 0, bytes_peak = 0;  ///< storage held by tensors and plans

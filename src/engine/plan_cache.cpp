@@ -58,8 +58,10 @@ void compile_kernels(CompiledPlan& compiled) {
     const std::lock_guard lock(cache().mutex);
     for (size_t i = 0; i < plan.kernels.size(); ++i) {
       const auto found = cache().kernels.find(key_of(i));
-      if (found == cache().kernels.end()) missing.push_back(i);
-      else compiled.kernels[i] = found->second;
+      if (found == cache().kernels.end())
+        missing.push_back(i);
+      else
+        compiled.kernels[i] = found->second;
     }
   }
   if (missing.empty()) return;
@@ -71,7 +73,8 @@ void compile_kernels(CompiledPlan& compiled) {
       const size_t i = missing[size_t(k)];
       if (debug_level() >= 5) std::fprintf(stderr, "kernel\n%s\n", print(Sources(&plan.kernels[i], 1)).c_str());
       LowerOptions options{optimize, debug_level() >= 3 ? &why[size_t(k)] : nullptr, debug_level() >= 6 ? &rewrites[size_t(k)] : nullptr};
-      linear[size_t(k)] = lower_kernel(plan.kernels[i], device(plan.kernel_devices[i]).target(), kernel_name(plan.kernels[i], first_number + size_t(k)), options);
+      linear[size_t(k)] = lower_kernel(plan.kernels[i], device(plan.kernel_devices[i]).target(),
+                                       kernel_name(plan.kernels[i], first_number + size_t(k)), options);
     }
   });
   // One compile call per device.
@@ -132,8 +135,9 @@ std::shared_ptr<const CompiledPlan> plan_for(Capture& capture) {
   if (debug_level() >= 1) {
     int64_t arena = 0;
     for (const auto& [device, bytes] : compiled->plan.arenas) arena += bytes;
-    std::fprintf(stderr, "plan: %zu steps, %zu kernels, scheduled in %.1f ms, compiled in %.1f ms, temporaries %.1f MB\n", compiled->plan.steps.size(), compiled->kernels.size(), scheduled,
-                 milliseconds_since(start) - scheduled, double(arena) / 1e6);
+    std::fprintf(stderr, "plan: %zu steps, %zu kernels, scheduled in %.1f ms, compiled in %.1f ms, temporaries %.1f MB\n",
+                 compiled->plan.steps.size(), compiled->kernels.size(), scheduled, milliseconds_since(start) - scheduled,
+                 double(arena) / 1e6);
   }
   const std::lock_guard lock(cache().mutex);
   cache().plans.insert_or_assign(key, compiled);
@@ -158,7 +162,8 @@ struct Placement {
 
 void report_launch(const CompiledKernel& kernel, DeviceId id, double seconds) {
   static std::atomic<int64_t> number{0};
-  std::fprintf(stderr, "%-5s %5lld %-40s %9.3f ms  %8.2f GFLOPS  %7.2f GB/s\n", device_name(id).c_str(), static_cast<long long>(number.fetch_add(1)), kernel.name.c_str(), seconds * 1e3, kernel.flops / seconds / 1e9,
+  std::fprintf(stderr, "%-5s %5lld %-40s %9.3f ms  %8.2f GFLOPS  %7.2f GB/s\n", device_name(id).c_str(),
+               static_cast<long long>(number.fetch_add(1)), kernel.name.c_str(), seconds * 1e3, kernel.flops / seconds / 1e9,
                kernel.bytes / seconds / 1e9);
 }
 
@@ -171,7 +176,8 @@ void copy_between(DeviceId from, const Placement& source, DeviceId to, const Pla
 
 }  // namespace
 
-void run_plan(const CompiledPlan& compiled, const std::vector<StorageRef>& inputs, const std::vector<StorageRef>& outputs, const std::vector<int64_t>& variables) {
+void run_plan(const CompiledPlan& compiled, const std::vector<StorageRef>& inputs, const std::vector<StorageRef>& outputs,
+              const std::vector<int64_t>& variables) {
   const Plan& plan = compiled.plan;
   std::vector<StorageRef> arenas;
   std::vector<Placement> places(plan.buffers.size());
@@ -182,8 +188,10 @@ void run_plan(const CompiledPlan& compiled, const std::vector<StorageRef>& input
   for (size_t b = 0; b < places.size(); ++b) {
     const PlanBuffer& buffer = plan.buffers[b];
     if (buffer.elements == 0) continue;
-    if (buffer.kind == PlanBuffer::Kind::input) places[b].memory = inputs[b]->memory();
-    else if (buffer.kind == PlanBuffer::Kind::output) places[b].memory = outputs[b]->memory();
+    if (buffer.kind == PlanBuffer::Kind::input)
+      places[b].memory = inputs[b]->memory();
+    else if (buffer.kind == PlanBuffer::Kind::output)
+      places[b].memory = outputs[b]->memory();
     else
       for (size_t a = 0; a < arenas.size(); ++a)
         if (plan.arenas[a].first == buffer.device) places[b] = {arenas[a]->memory(), size_t(buffer.offset)};
@@ -194,7 +202,8 @@ void run_plan(const CompiledPlan& compiled, const std::vector<StorageRef>& input
   for (const PlanStep& step : plan.steps) {
     if (step.kernel < 0) {
       const size_t from = size_t(step.buffers[0]), to = size_t(step.buffers[1]);
-      if (plan.buffers[to].elements > 0) copy_between(plan.buffers[from].device, places[from], plan.buffers[to].device, places[to], size_t(plan.buffers[to].bytes()));
+      if (plan.buffers[to].elements > 0)
+        copy_between(plan.buffers[from].device, places[from], plan.buffers[to].device, places[to], size_t(plan.buffers[to].bytes()));
       continue;
     }
     const CompiledKernel& kernel = compiled.kernels[size_t(step.kernel)];

@@ -30,6 +30,7 @@ std::shared_ptr<const CompiledPlan> plan_for(Capture& capture);
 void forget_plans();
 
 /// Runs a plan. `outputs` are the storages of its output buffers by plan buffer number (null for inputs and temporaries).
-void run_plan(const CompiledPlan& compiled, const std::vector<StorageRef>& inputs, const std::vector<StorageRef>& outputs, const std::vector<int64_t>& variables);
+void run_plan(const CompiledPlan& compiled, const std::vector<StorageRef>& inputs, const std::vector<StorageRef>& outputs,
+              const std::vector<int64_t>& variables);
 
 }  // namespace whit

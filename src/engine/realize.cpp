@@ -73,7 +73,8 @@ class Realization {
     const auto plan = plan_for(captured);
     std::vector<StorageRef> outputs(plan->plan.buffers.size());
     for (size_t b = 0; b < outputs.size(); ++b)
-      if (plan->plan.buffers[b].kind == PlanBuffer::Kind::output) outputs[b] = StorageRef(new Storage(plan->plan.buffers[b].device, plan->plan.buffers[b].bytes()));
+      if (plan->plan.buffers[b].kind == PlanBuffer::Kind::output)
+        outputs[b] = StorageRef(new Storage(plan->plan.buffers[b].device, plan->plan.buffers[b].bytes()));
     run_plan(*plan, captured.inputs, outputs, captured.variables);
     finish(captured, plan->plan, outputs);
   }
@@ -88,8 +89,10 @@ class Realization {
     NodeRef node = handle->node();
     if (is_realized(node.get()) || node->op == Op::Bind) return;
     const auto found = std::ranges::find(targets_, node, &Target::node);
-    if (found == targets_.end()) targets_.push_back({std::move(node), {handle}});
-    else if (std::ranges::find(found->handles, handle) == found->handles.end()) found->handles.push_back(handle);
+    if (found == targets_.end())
+      targets_.push_back({std::move(node), {handle}});
+    else if (std::ranges::find(found->handles, handle) == found->handles.end())
+      found->handles.push_back(handle);
   }
 
   static bool goes_on(const Node* node) { return !is_realized(node); }
@@ -135,7 +138,8 @@ class Realization {
   void settle_writable(Capture& captured) const {
     for (size_t i = 0; i < captured.inputs.size(); ++i) {
       Storage* storage = captured.inputs[i].get();
-      captured.request.writable[i] = std::ranges::find(written_, storage) != written_.end() && std::ranges::find(kept_, storage) == kept_.end();
+      captured.request.writable[i] =
+          std::ranges::find(written_, storage) != written_.end() && std::ranges::find(kept_, storage) == kept_.end();
     }
   }
 
@@ -156,7 +160,8 @@ class Realization {
     }
     // A history that holds an overwritten version would give wrong gradients: it ends here.
     for (Handle* handle : readers_)
-      if (const NodeRef node = handle->node(); node->op != Op::Buffer && is_realized(node.get()) && overwrites(node.get())) cut(*handle, node.get(), storage_of(node.get()));
+      if (const NodeRef node = handle->node(); node->op != Op::Buffer && is_realized(node.get()) && overwrites(node.get()))
+        cut(*handle, node.get(), storage_of(node.get()));
   }
 
   static std::vector<const Node*> gradient_leaves() {

@@ -21,22 +21,29 @@ T none(T) {
 }
 template <class T>
 T add(T a, T b) {
-  if constexpr (kIsFloat<T>) return a + b;
-  else return T(Wide<T>(a) + Wide<T>(b));
+  if constexpr (kIsFloat<T>)
+    return a + b;
+  else
+    return T(Wide<T>(a) + Wide<T>(b));
 }
 template <class T>
 T multiply(T a, T b) {
-  if constexpr (kIsFloat<T>) return a * b;
-  else return T(Wide<T>(a) * Wide<T>(b));
+  if constexpr (kIsFloat<T>)
+    return a * b;
+  else
+    return T(Wide<T>(a) * Wide<T>(b));
 }
 template <class T>
 T negate(T a) {
-  if constexpr (kIsFloat<T>) return -a;
-  else return T(Wide<T>(0) - Wide<T>(a));
+  if constexpr (kIsFloat<T>)
+    return -a;
+  else
+    return T(Wide<T>(0) - Wide<T>(a));
 }
 template <class T>
 T quotient(T a, T b) {
-  if constexpr (kIsFloat<T>) return T{};
+  if constexpr (kIsFloat<T>)
+    return T{};
   else {
     if (b == 0) return 0;
     if constexpr (std::is_signed_v<T>)
@@ -46,7 +53,8 @@ T quotient(T a, T b) {
 }
 template <class T>
 T remainder(T a, T b) {
-  if constexpr (kIsFloat<T>) return T{};
+  if constexpr (kIsFloat<T>)
+    return T{};
   else {
     if (b == 0) return 0;
     if constexpr (std::is_signed_v<T>)
@@ -68,18 +76,24 @@ T minimum(T a, T b) {
 }
 template <class T>
 T bit_and(T a, T b) {
-  if constexpr (kIsFloat<T>) return T{};
-  else return T(a & b);
+  if constexpr (kIsFloat<T>)
+    return T{};
+  else
+    return T(a & b);
 }
 template <class T>
 T bit_or(T a, T b) {
-  if constexpr (kIsFloat<T>) return T{};
-  else return T(a | b);
+  if constexpr (kIsFloat<T>)
+    return T{};
+  else
+    return T(a | b);
 }
 template <class T>
 T bit_xor(T a, T b) {
-  if constexpr (kIsFloat<T>) return T{};
-  else return T(a ^ b);
+  if constexpr (kIsFloat<T>)
+    return T{};
+  else
+    return T(a ^ b);
 }
 template <class T>
 bool within_width(T count) {
@@ -87,42 +101,66 @@ bool within_width(T count) {
 }
 template <class T>
 T shift_left(T a, T b) {
-  if constexpr (kIsFloat<T>) return T{};
-  else return within_width(b) ? T(Wide<T>(a) << b) : T(0);
+  if constexpr (kIsFloat<T>)
+    return T{};
+  else
+    return within_width(b) ? T(Wide<T>(a) << b) : T(0);
 }
 template <class T>
 T shift_right(T a, T b) {
-  if constexpr (kIsFloat<T>) return T{};
-  else return within_width(b) ? T(a >> b) : (std::is_signed_v<T> && a < T(0) ? T(-1) : T(0));
+  if constexpr (kIsFloat<T>)
+    return T{};
+  else
+    return within_width(b) ? T(a >> b) : (std::is_signed_v<T> && a < T(0) ? T(-1) : T(0));
 }
 template <class T>
 T square_root(T a) {
-  if constexpr (kIsFloat<T>) return std::sqrt(a);
-  else return T{};
+  if constexpr (kIsFloat<T>)
+    return std::sqrt(a);
+  else
+    return T{};
 }
 template <class T>
 T truncate(T a) {
-  if constexpr (kIsFloat<T>) return std::trunc(a);
-  else return a;
+  if constexpr (kIsFloat<T>)
+    return std::trunc(a);
+  else
+    return a;
 }
 template <class T>
-T exp(T a) { return T(std::exp(a)); }
+T exp(T a) {
+  return T(std::exp(a));
+}
 template <class T>
-T exp2(T a) { return T(std::exp2(a)); }
+T exp2(T a) {
+  return T(std::exp2(a));
+}
 template <class T>
-T log(T a) { return T(std::log(a)); }
+T log(T a) {
+  return T(std::log(a));
+}
 template <class T>
-T log2(T a) { return T(std::log2(a)); }
+T log2(T a) {
+  return T(std::log2(a));
+}
 template <class T>
-T sin(T a) { return T(std::sin(a)); }
+T sin(T a) {
+  return T(std::sin(a));
+}
 template <class T>
-T cos(T a) { return T(std::cos(a)); }
+T cos(T a) {
+  return T(std::cos(a));
+}
 template <class T>
-T power(T a, T b) { return T(std::pow(a, b)); }
+T power(T a, T b) {
+  return T(std::pow(a, b));
+}
 template <class T>
 T fused(T a, T b, T c) {
-  if constexpr (kIsFloat<T>) return std::fma(a, b, c);
-  else return add(multiply(a, b), c);
+  if constexpr (kIsFloat<T>)
+    return std::fma(a, b, c);
+  else
+    return add(multiply(a, b), c);
 }
 
 /// Threefry-2x32 with 20 rounds (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3", SC'11). Counter and key are
@@ -144,8 +182,10 @@ inline uint64_t threefry2x32(uint64_t counter, uint64_t key) {
 }
 template <class T>
 T threefry(T a, T b) {
-  if constexpr (kIsFloat<T>) return T{};
-  else return T(threefry2x32(uint64_t(a), uint64_t(b)));
+  if constexpr (kIsFloat<T>)
+    return T{};
+  else
+    return T(threefry2x32(uint64_t(a), uint64_t(b)));
 }
 
 }  // namespace whit::meaning

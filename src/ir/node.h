@@ -66,12 +66,12 @@ constexpr bool is_symbol_arg(int64_t arg) { return arg < kSymbolArg + 1024; }
 
 struct Node {
   uint64_t hash;
-  OpSet below;             ///< the ops of the subgraph, this one included
+  OpSet below;               ///< the ops of the subgraph, this one included
   int64_t minimum, maximum;  ///< for bool, integers and index: the interval of the value
-  uint64_t open;           ///< the numbers of the ranges the value depends on and no Accumulate has closed
+  uint64_t open;             ///< the numbers of the ranges the value depends on and no Accumulate has closed
   mutable std::atomic<Attachment*> attachment;
   mutable std::atomic<uint32_t> references;  ///< unused in an arena
-  uint32_t id;             ///< unique within the graph, rising in the order of creation
+  uint32_t id;                               ///< unique within the graph, rising in the order of creation
   uint32_t source_count;
   uint16_t arg_count;
   uint16_t rank;
@@ -87,7 +87,9 @@ struct Node {
 
   bool is_constant() const { return op == Op::Const; }
   /// True for a constant of this number, whatever the dtype; 0 does not match -0.0.
-  bool is_constant(double value) const { return op == Op::Const && dtype != DType::none && arg(0) == bits_of_number(dtype, value) && float_of_bits(dtype, arg(0)) == value; }
+  bool is_constant(double value) const {
+    return op == Op::Const && dtype != DType::none && arg(0) == bits_of_number(dtype, value) && float_of_bits(dtype, arg(0)) == value;
+  }
   double number() const { return float_of_bits(dtype, arg(0)); }
 
   // Readings of args by op.

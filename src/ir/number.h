@@ -18,9 +18,9 @@ float round_to(DType type, float value);
 uint16_t encode_narrow(DType type, float value);
 float decode_narrow(DType type, uint16_t encoding);
 
-Bits bits_of_float(DType type, double value);   ///< rounded to `type`, a float type
+Bits bits_of_float(DType type, double value);     ///< rounded to `type`, a float type
 Bits bits_of_integer(DType type, int64_t value);  ///< wrapped to `type`, an integer type or bool (then: value != 0)
-Bits bits_of_number(DType type, double value);  ///< any type; out of range and NaN as Cast does
+Bits bits_of_number(DType type, double value);    ///< any type; out of range and NaN as Cast does
 
 /// The bits of a value whose bits were put together by other means: wrapped, and with the one NaN.
 Bits canonical(DType type, Bits bits);

@@ -15,28 +15,28 @@ enum class Op : uint8_t {
 
 /// What is true of an op wherever it stands; the rewriter, the code generator and the tests go by these.
 enum Trait : uint32_t {
-  leaf = 1,              // no tensor sources
-  alu = 1 << 1,          // elementwise arithmetic
-  commutes = 1 << 2,     // x∘y = y∘x
-  associates = 1 << 3,   // (x∘y)∘z = x∘(y∘z), on integers and bool
-  idempotent = 1 << 4,   // x∘x = x
-  compares = 1 << 5,     // gives bool
-  floating = 1 << 6,     // floats only
-  integral = 1 << 7,     // integers and bool only
-  lowered = 1 << 8,      // no backend has to supply it: rules/decompose.cpp has its lowering
-  typed = 1 << 9,        // the result's type is chosen by whoever builds it
-  movement = 1 << 10,    // rearranges elements
-  reduces = 1 << 11,     // folds axes or ranges
-  structure = 1 << 12,   // tensors and storage
-  storage = 1 << 13,     // names memory
+  leaf = 1,             // no tensor sources
+  alu = 1 << 1,         // elementwise arithmetic
+  commutes = 1 << 2,    // x∘y = y∘x
+  associates = 1 << 3,  // (x∘y)∘z = x∘(y∘z), on integers and bool
+  idempotent = 1 << 4,  // x∘x = x
+  compares = 1 << 5,    // gives bool
+  floating = 1 << 6,    // floats only
+  integral = 1 << 7,    // integers and bool only
+  lowered = 1 << 8,     // no backend has to supply it: rules/decompose.cpp has its lowering
+  typed = 1 << 9,       // the result's type is chosen by whoever builds it
+  movement = 1 << 10,   // rearranges elements
+  reduces = 1 << 11,    // folds axes or ranges
+  structure = 1 << 12,  // tensors and storage
+  storage = 1 << 13,    // names memory
   loop = 1 << 14,
   memory = 1 << 15,
-  linear = 1 << 16,      // stands only in linear code
+  linear = 1 << 16,  // stands only in linear code
 };
 
 struct OpInfo {
   std::string_view name;
-  int8_t arity;      // -1: varies
+  int8_t arity;  // -1: varies
   uint32_t traits;
   std::string_view spelling;
 };

@@ -48,7 +48,8 @@ const Node* of_both(const Match& match, Graph& graph, const Node* (*function)(Gr
 
 const Node* multiply_add(const Match& match, Graph& graph) {
   const Node* node = match.root;
-  if (claimed(node) || lowering().fused_multiply_add || node->dtype == DType::float64 || !lowering().types.contains(DType::float64)) return nullptr;
+  if (claimed(node) || lowering().fused_multiply_add || node->dtype == DType::float64 || !lowering().types.contains(DType::float64))
+    return nullptr;
   const auto source = [&](size_t i) { return graph.cast(node->source(i), DType::float32); };
   return graph.cast(lower_multiply_add(graph, source(0), source(1), source(2)), node->dtype);
 }
@@ -57,7 +58,10 @@ template <Op op>
 const Node* example(Random& random, Graph& graph) {
   constexpr DType kFloats[] = {DType::float32, DType::float64};
   constexpr DType kAny[] = {DType::boolean, DType::int8, DType::uint16, DType::int32, DType::uint64, DType::float32, DType::float64};
-  const DType type = op == Op::Threefry ? DType::uint64 : op == Op::MulAdd ? DType::float32 : has(op, floating) ? random.pick(kFloats) : random.pick(kAny);
+  const DType type = op == Op::Threefry  ? DType::uint64
+                     : op == Op::MulAdd  ? DType::float32
+                     : has(op, floating) ? random.pick(kFloats)
+                                         : random.pick(kAny);
   const int64_t size = random.between(1, 8);
   std::vector<const Node*> sources;
   for (int64_t i = 0; i < info(op).arity; ++i) sources.push_back(graph.make(Op::Param, {}, {i, size, kNoDevice}, type));

@@ -14,16 +14,17 @@ namespace whit {
 
 /// What lowering asks of a target.
 struct Lowering {
-  OpSet claims;                    ///< ops marked `lowered` that the target evaluates itself
-  TypeSet types = TypeSet::of(DType::boolean, DType::int8, DType::uint8, DType::int16, DType::uint16, DType::int32, DType::uint32, DType::int64, DType::uint64,
-                              DType::float32, DType::float64, DType::index);  ///< types it computes in
+  OpSet claims;  ///< ops marked `lowered` that the target evaluates itself
+  TypeSet types = TypeSet::of(DType::boolean, DType::int8, DType::uint8, DType::int16, DType::uint16, DType::int32, DType::uint32,
+                              DType::int64, DType::uint64, DType::float32, DType::float64, DType::index);  ///< types it computes in
   bool fused_multiply_add = false;  ///< MulAdd is one instruction: the lowerings use it
 
   Lowering() = default;
   /// From a Target, which is of a layer above.
   template <class Target>
-    requires requires(const Target& target) { target.claims, target.types.bits, target.fused_multiply_add; }
-  Lowering(const Target& target) : claims(target.claims), fused_multiply_add(target.fused_multiply_add) {  // NOLINT(google-explicit-constructor)
+  requires requires(const Target& target) { target.claims, target.types.bits, target.fused_multiply_add; }
+  Lowering(const Target& target)
+      : claims(target.claims), fused_multiply_add(target.fused_multiply_add) {  // NOLINT(google-explicit-constructor)
     types.bits = target.types.bits;
   }
 

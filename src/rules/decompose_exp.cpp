@@ -14,16 +14,36 @@ namespace {
 // Minimax polynomials for the relative error (Remez on |r| ≤ ln2/2, coefficients rounded one by one, lowest first, and the rest fitted
 // anew). Error: e^r 2^-28.2 and 2^-56.9, 2^r 2^-27.0 and 2^-55.4.
 constexpr double kExp32[] = {1, 1, 0x1.fffffcp-2, 0x1.55548cp-3, 0x1.555858p-5, 0x1.123dep-7, 0x1.6ac74cp-10};
-constexpr double kExp64[] = {1, 1, 0x1.000000000000ap-1, 0x1.5555555555547p-3, 0x1.5555555550ad6p-5, 0x1.111111111c3d6p-7, 0x1.6c16c1836154ap-10,
-                             0x1.a01a0163e6db2p-13, 0x1.a0199c0af6947p-16, 0x1.71de8e1f12f92p-19, 0x1.28ac09132de01p-22, 0x1.aea88bd417189p-26};
+constexpr double kExp64[] = {1,
+                             1,
+                             0x1.000000000000ap-1,
+                             0x1.5555555555547p-3,
+                             0x1.5555555550ad6p-5,
+                             0x1.111111111c3d6p-7,
+                             0x1.6c16c1836154ap-10,
+                             0x1.a01a0163e6db2p-13,
+                             0x1.a0199c0af6947p-16,
+                             0x1.71de8e1f12f92p-19,
+                             0x1.28ac09132de01p-22,
+                             0x1.aea88bd417189p-26};
 constexpr double kExp2_32[] = {1, 0x1.62e432p-1, 0x1.ebfbe6p-3, 0x1.c6ada8p-5, 0x1.3b21c8p-7, 0x1.5fbfeap-10, 0x1.4c14aap-13};
-constexpr double kExp2_64[] = {1, 0x1.62e42fefa39f3p-1, 0x1.ebfbdff82c599p-3, 0x1.c6b08d7048dc6p-5, 0x1.3b2ab6fba1af8p-7, 0x1.5d87fe7bf7478p-10,
-                               0x1.4309130a33d43p-13, 0x1.ffcbed3f5c38ap-17, 0x1.62bfd21d9994ap-20, 0x1.b54336c0b1c77p-24, 0x1.e60af919a5953p-28, 0x1.bdfcc72dac957p-32};
+constexpr double kExp2_64[] = {1,
+                               0x1.62e42fefa39f3p-1,
+                               0x1.ebfbdff82c599p-3,
+                               0x1.c6b08d7048dc6p-5,
+                               0x1.3b2ab6fba1af8p-7,
+                               0x1.5d87fe7bf7478p-10,
+                               0x1.4309130a33d43p-13,
+                               0x1.ffcbed3f5c38ap-17,
+                               0x1.62bfd21d9994ap-20,
+                               0x1.b54336c0b1c77p-24,
+                               0x1.e60af919a5953p-28,
+                               0x1.bdfcc72dac957p-32};
 
 struct Exponential {
-  double low, high;        // beyond these the result is 0 or infinite
-  double small;            // below this it may be subnormal
-  double log2e;            // 1 for base 2
+  double low, high;          // beyond these the result is 0 or infinite
+  double small;              // below this it may be subnormal
+  double log2e;              // 1 for base 2
   double ln2_high, ln2_low;  // ln2_high·n is exact
   std::span<const double> coefficients;
 };

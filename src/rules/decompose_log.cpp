@@ -45,7 +45,8 @@ Value with_special_cases(const Value& x, const Value& log) {
 constexpr int64_t kTwoThirds32 = 0x3f2aaaab;
 
 // log(1 + f) = f + f²·p(f), relative error 2^-27.6. Remez, rounded as in decompose_exp.cpp.
-constexpr double kLog32[] = {-0.5, 0x1.555506p-2, -0x1.fffeep-3, 0x1.99d086p-3, -0x1.55a126p-3, 0x1.1ecfdcp-3, -0x1.f2a814p-4, 0x1.1e8f7cp-3, -0x1.0903a2p-3};
+constexpr double kLog32[] = {-0.5,          0x1.555506p-2,  -0x1.fffeep-3, 0x1.99d086p-3, -0x1.55a126p-3,
+                             0x1.1ecfdcp-3, -0x1.f2a814p-4, 0x1.1e8f7cp-3, -0x1.0903a2p-3};
 // log2(1 + f) = f·log2 e + f²·p(f), 2^-27.5: the coefficients of the above times log2 e, then the best of those nearby. log2 e is in two
 // parts, of which f·1.5 is exact, since the exponent may cancel half of the logarithm.
 constexpr double kLog2_32[] = {-0x1.d57136p-5, -0x1.715476p-1, 0x1.ec702ap-2,  -0x1.7153bep-2, 0x1.279ebp-2,

@@ -41,7 +41,9 @@ Narrow narrow_of(DType type) {
 Value value_of(Graph& graph, const Node* node) { return whit::value_of(graph, node, {}); }
 
 /// The word plus `offset`, plus what rounds it to a multiple of 2^drop, ties to even, when the bits below are then dropped.
-Value rounded_up(const Value& bits, int drop, int64_t offset = 0) { return bits + (((bits >> drop) & 1) + ((int64_t(1) << (drop - 1)) - 1 + offset)); }
+Value rounded_up(const Value& bits, int drop, int64_t offset = 0) {
+  return bits + (((bits >> drop) & 1) + ((int64_t(1) << (drop - 1)) - 1 + offset));
+}
 
 }  // namespace
 
@@ -91,7 +93,8 @@ const Node* round_to_narrow(Graph& graph, const Node* node, DType type) {
   const Value above = bitcast((magnitude & 0x7f800000) + (int64_t(narrow.drop()) << 23), DType::float32);
   const Value rounder = where(absolute < narrow.least_normal(), above.constant(narrow.rounder()), above);
   const Value rounded = absolute + rounder - rounder;
-  const Value limited = narrow.has_infinity ? where(narrow.last_finite() < absolute, INFINITY, rounded) : where(rounded < 480, rounded, NAN);
+  const Value limited =
+      narrow.has_infinity ? where(narrow.last_finite() < absolute, INFINITY, rounded) : where(rounded < 480, rounded, NAN);
   return bitcast(bitcast(limited, DType::uint32) | sign, DType::float32).node;
 }
 

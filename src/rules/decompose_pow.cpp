@@ -38,7 +38,13 @@ Value log_with_ends(const Value& magnitude, const Value& log) {
 
 // log2 m = s·p(s²) with s = (m - 1)/(m + 1), relative error 2^-37.8; 2^r for |r| ≤ 1/2, 2^-28.5. Remez.
 constexpr double kLog2[] = {0x1.71547652bee01p+1, 0x1.ec709d12bc312p-1, 0x1.27777ff7fba31p-1, 0x1.a58d8118e2d09p-2, 0x1.5ce8ea0b185f7p-2};
-constexpr double kExp2[] = {1, 0x1.62e4311791f24p-1, 0x1.ebfbe2c61c00cp-3, 0x1.c6ae726d587f7p-5, 0x1.3b270da52ed65p-7, 0x1.5f72aaeff0141p-10, 0x1.470bb0fa08d4ep-13};
+constexpr double kExp2[] = {1,
+                            0x1.62e4311791f24p-1,
+                            0x1.ebfbe2c61c00cp-3,
+                            0x1.c6ae726d587f7p-5,
+                            0x1.3b270da52ed65p-7,
+                            0x1.5f72aaeff0141p-10,
+                            0x1.470bb0fa08d4ep-13};
 
 constexpr int64_t kRootHalf64 = 0x3fe6a09e667f3bcd;
 
@@ -52,7 +58,8 @@ Parts split(const Value& x, const FloatFormat& format, int64_t start_bits) {
   const int64_t counter = int64_t(format.bias + format.mantissa_bits) << format.mantissa_bits;
   const Value moved = bitcast(x, format.word) + (one - start_bits);
   const Value biased = bitcast((moved >> format.mantissa_bits) | counter, format.type);
-  return {biased - (std::ldexp(1.0, format.mantissa_bits) + format.bias), bitcast((moved & format.mantissa_mask()) + start_bits, format.type)};
+  return {biased - (std::ldexp(1.0, format.mantissa_bits) + format.bias),
+          bitcast((moved & format.mantissa_mask()) + start_bits, format.type)};
 }
 
 Value power_by_float64(const Value& x, const Value& y) {
@@ -95,21 +102,33 @@ Pair product(const Pair& a, const Pair& b) {
 }
 
 struct Series {
-  std::span<const double> log;     // log2 m = s·(c + s²·(d + s²·p(s²))): p
+  std::span<const double> log;  // log2 m = s·(c + s²·(d + s²·p(s²))): p
   double c_high, c_low, d_high, d_low;
   std::span<const double> exp2;
   int64_t start;
-  double least, greatest, small;   // of the exponent, as in decompose_exp.cpp
+  double least, greatest, small;  // of the exponent, as in decompose_exp.cpp
 };
 
 constexpr double kTail32[] = {0x1.27770ep-1, 0x1.a5bb8ep-2, 0x1.59f69ap-2};  // relative error of the logarithm 2^-36.8
 constexpr double kTail64[] = {0x1.2776c50ef9d23p-1, 0x1.a61762a759ba7p-2, 0x1.484b1421748e2p-2, 0x1.0c9a63e2ca50cp-2,
                               0x1.c69f87e7bbfd8p-3, 0x1.87b11ff465174p-3, 0x1.85e5ce9020103p-3};  // 2^-66.3
 constexpr double kExp2_32[] = {1, 0x1.62e432p-1, 0x1.ebfbe6p-3, 0x1.c6ada8p-5, 0x1.3b21c8p-7, 0x1.5fbfeap-10, 0x1.4c14aap-13};
-constexpr double kExp2_64[] = {1, 0x1.62e42fefa39f3p-1, 0x1.ebfbdff82c599p-3, 0x1.c6b08d7048dc6p-5, 0x1.3b2ab6fba1af8p-7, 0x1.5d87fe7bf7478p-10,
-                               0x1.4309130a33d43p-13, 0x1.ffcbed3f5c38ap-17, 0x1.62bfd21d9994ap-20, 0x1.b54336c0b1c77p-24, 0x1.e60af919a5953p-28, 0x1.bdfcc72dac957p-32};
+constexpr double kExp2_64[] = {1,
+                               0x1.62e42fefa39f3p-1,
+                               0x1.ebfbdff82c599p-3,
+                               0x1.c6b08d7048dc6p-5,
+                               0x1.3b2ab6fba1af8p-7,
+                               0x1.5d87fe7bf7478p-10,
+                               0x1.4309130a33d43p-13,
+                               0x1.ffcbed3f5c38ap-17,
+                               0x1.62bfd21d9994ap-20,
+                               0x1.b54336c0b1c77p-24,
+                               0x1.e60af919a5953p-28,
+                               0x1.bdfcc72dac957p-32};
 constexpr Series kSeries32 = {kTail32, 0x1.715476p+1, 0x1.4ae0cp-25, 0x1.ec709ep-1, -0x1.e2fe02p-28, kExp2_32, 0x3f3504f3, -151, 128, -124};
-constexpr Series kSeries64 = {kTail64, 0x1.71547652b82fep+1, 0x1.777d0ffda0d24p-55, 0x1.ec709dc3a03fdp-1, 0x1.d27f05548af0cp-55, kExp2_64, kRootHalf64, -1076, 1024, -1020};
+constexpr Series kSeries64 = {
+    kTail64, 0x1.71547652b82fep+1, 0x1.777d0ffda0d24p-55, 0x1.ec709dc3a03fdp-1, 0x1.d27f05548af0cp-55, kExp2_64, kRootHalf64, -1076, 1024,
+    -1020};
 
 /// log2 of a positive finite number, to about twice its digits less a few.
 Pair log2_pair(const Value& magnitude, const FloatFormat& format, const Series& series) {

@@ -15,17 +15,39 @@ namespace {
 
 // 2/π by words. So many bits before the binary point are 0 that the place of |x| = 1 is the first bit.
 constexpr uint64_t kWords32[] = {0x51, 0x7cc1b727, 0x220a94fe, 0x13abe8fa, 0x9a6ee06d, 0xb14acc9e, 0x21c820ff};
-constexpr uint64_t kWords64[] = {0x28b,              0xe60db9391054a7f0, 0x9d5f47d4d377036d, 0x8a5664f10e4107f9, 0x458eaf7aef1586dc, 0x91b8e909374b8019, 0x24bba827464873f8,
-                                 0x77ac72c4a69cfba2, 0x08d7d4baed1213a6, 0x71c09ad17df904e6, 0x4758e60d4ce7d272, 0x117e2ef7e4a0ec7f, 0xe25fff7816603fbc, 0xbc462d6829b47db4,
-                                 0xd9fb3c9f2c26dd3d, 0x18fd9a797fa8b5d4, 0x9eeb1faf97c5ecf4, 0x1ce7de294a4ba9af, 0xed7ec47e35742158};
+constexpr uint64_t kWords64[] = {0x28b,
+                                 0xe60db9391054a7f0,
+                                 0x9d5f47d4d377036d,
+                                 0x8a5664f10e4107f9,
+                                 0x458eaf7aef1586dc,
+                                 0x91b8e909374b8019,
+                                 0x24bba827464873f8,
+                                 0x77ac72c4a69cfba2,
+                                 0x08d7d4baed1213a6,
+                                 0x71c09ad17df904e6,
+                                 0x4758e60d4ce7d272,
+                                 0x117e2ef7e4a0ec7f,
+                                 0xe25fff7816603fbc,
+                                 0xbc462d6829b47db4,
+                                 0xd9fb3c9f2c26dd3d,
+                                 0x18fd9a797fa8b5d4,
+                                 0x9eeb1faf97c5ecf4,
+                                 0x1ce7de294a4ba9af,
+                                 0xed7ec47e35742158};
 
 // sin r = r + r³·p(r²) and cos r = 1 - r²/2 + r⁴·p(r²) on |r| ≤ 1; relative errors 2^-31.5, 2^-29.2; 2^-62.7, 2^-58.2. Remez, rounded as in
 // decompose_exp.cpp.
 constexpr double kSin32[] = {-0x1.555556p-3, 0x1.11113ep-7, -0x1.a01ffep-13, 0x1.6dea2cp-19};
 constexpr double kCos32[] = {-0.5, 0x1.555524p-5, -0x1.6bfaa0p-10, 0x1.960902p-16};
-constexpr double kSin64[] = {-0x1.5555555555555p-3, 0x1.111111111108ep-7,  -0x1.a01a01a008ed9p-13, 0x1.71de3a447ff45p-19,
+constexpr double kSin64[] = {-0x1.5555555555555p-3,  0x1.111111111108ep-7,  -0x1.a01a01a008ed9p-13, 0x1.71de3a447ff45p-19,
                              -0x1.ae64448566fe2p-26, 0x1.6119dd76e3c61p-33, -0x1.a81b27ad93751p-41};
-constexpr double kCos64[] = {-0.5, 0x1.5555555555487p-5, -0x1.6c16c16c01c64p-10, 0x1.a01a018672170p-16, -0x1.27e4ebfb8482fp-22, 0x1.1ee3a921dbab1p-29, -0x1.8d2851e4a4557p-37};
+constexpr double kCos64[] = {-0.5,
+                             0x1.5555555555487p-5,
+                             -0x1.6c16c16c01c64p-10,
+                             0x1.a01a018672170p-16,
+                             -0x1.27e4ebfb8482fp-22,
+                             0x1.1ee3a921dbab1p-29,
+                             -0x1.8d2851e4a4557p-37};
 
 struct Circle {
   const FloatFormat& format;
@@ -116,7 +138,8 @@ const Node* lower_circular(const Value& x, bool cosine) {
   // The nearest n stands in the first two bits; cos is the sin of a quarter more.
   const int64_t quarter = int64_t(1) << (format.width - 2), more = cosine ? quarter : 0;
   const Value n = where(direct, turn.high.constant(more), turn.high + (more + quarter / 2));
-  const Value result = where((n & quarter) != 0, multiply_add(square, polynomial(square, circle.cosine), 1), sine_of(angle, square, circle.sine));
+  const Value result =
+      where((n & quarter) != 0, multiply_add(square, polynomial(square, circle.cosine), 1), sine_of(angle, square, circle.sine));
   const Value sign = (cosine ? n : n ^ bits) & format.sign_bit();
   const Value with_sign = bitcast(bitcast(result, format.word) ^ sign, format.type);
   return where(absolute < std::numeric_limits<double>::infinity(), with_sign, std::numeric_limits<double>::quiet_NaN()).node;

@@ -82,8 +82,8 @@ class TypeLowering {
 
   /// Whether every value of one type is one of the other.
   static bool is_subset(DType from, DType to) {
-    return from == to || (is_narrow_float(from) && item_size(from) == 1 && to == DType::float16) || (from == DType::float8_e4m3 && to == DType::bfloat16) ||
-           (from == DType::float8_e5m2 && to == DType::bfloat16);
+    return from == to || (is_narrow_float(from) && item_size(from) == 1 && to == DType::float16) ||
+           (from == DType::float8_e4m3 && to == DType::bfloat16) || (from == DType::float8_e5m2 && to == DType::bfloat16);
   }
 
   Lowered bitcast(const Node* node) {

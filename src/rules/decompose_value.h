@@ -38,12 +38,16 @@ inline Value value_of(Graph& graph, const Node* node, const Lowering& lowering) 
 template <class T>
 concept Number = std::is_arithmetic_v<T>;
 
-#define WHIT_BINARY(symbol, op)                                                                                     \
-  inline Value operator symbol(const Value& a, const Value& b) { return a.make(Op::op, {a.node, b.node}); }          \
-  template <Number T>                                                                                               \
-  Value operator symbol(const Value& a, T b) { return a symbol a.constant(b); }                                      \
-  template <Number T>                                                                                               \
-  Value operator symbol(T a, const Value& b) { return b.constant(a) symbol b; }
+#define WHIT_BINARY(symbol, op)                                                                             \
+  inline Value operator symbol(const Value& a, const Value& b) { return a.make(Op::op, {a.node, b.node}); } \
+  template <Number T>                                                                                       \
+  Value operator symbol(const Value& a, T b) {                                                              \
+    return a symbol a.constant(b);                                                                          \
+  }                                                                                                         \
+  template <Number T>                                                                                       \
+  Value operator symbol(T a, const Value& b) {                                                              \
+    return b.constant(a) symbol b;                                                                          \
+  }
 WHIT_BINARY(+, Add)
 WHIT_BINARY(*, Mul)
 WHIT_BINARY(/, Divide)
@@ -59,29 +63,45 @@ WHIT_BINARY(!=, NotEqual)
 inline Value operator-(const Value& a) { return a.make(Op::Neg, {a.node}); }
 inline Value operator-(const Value& a, const Value& b) { return a + -b; }
 template <Number T>
-Value operator-(const Value& a, T b) { return a + -a.constant(b); }
+Value operator-(const Value& a, T b) {
+  return a + -a.constant(b);
+}
 template <Number T>
-Value operator-(T a, const Value& b) { return b.constant(a) + -b; }
+Value operator-(T a, const Value& b) {
+  return b.constant(a) + -b;
+}
 inline Value operator!(const Value& a) { return a ^ a.constant(true); }
 
 inline Value where(const Value& condition, const Value& a, const Value& b) { return a.make(Op::Where, {condition.node, a.node, b.node}); }
 template <Number T>
-Value where(const Value& condition, const Value& a, T b) { return where(condition, a, a.constant(b)); }
+Value where(const Value& condition, const Value& a, T b) {
+  return where(condition, a, a.constant(b));
+}
 template <Number T>
-Value where(const Value& condition, T a, const Value& b) { return where(condition, b.constant(a), b); }
+Value where(const Value& condition, T a, const Value& b) {
+  return where(condition, b.constant(a), b);
+}
 
 inline Value cast(const Value& a, DType type) { return a.with(a.graph->cast(a.node, type)); }
 inline Value bitcast(const Value& a, DType type) { return a.type() == type ? a : a.with(a.graph->make(Op::Bitcast, {a.node}, {}, type)); }
 inline Value truncate(const Value& a) { return a.make(Op::Trunc, {a.node}); }
 
 /// a*b + c: fused where the target has that, else rounded twice. Use it where either will do.
-inline Value multiply_add(const Value& a, const Value& b, const Value& c) { return a.fused ? a.make(Op::MulAdd, {a.node, b.node, c.node}) : a * b + c; }
+inline Value multiply_add(const Value& a, const Value& b, const Value& c) {
+  return a.fused ? a.make(Op::MulAdd, {a.node, b.node, c.node}) : a * b + c;
+}
 template <Number T>
-Value multiply_add(const Value& a, T b, const Value& c) { return multiply_add(a, a.constant(b), c); }
+Value multiply_add(const Value& a, T b, const Value& c) {
+  return multiply_add(a, a.constant(b), c);
+}
 template <Number T>
-Value multiply_add(const Value& a, const Value& b, T c) { return multiply_add(a, b, a.constant(c)); }
+Value multiply_add(const Value& a, const Value& b, T c) {
+  return multiply_add(a, b, a.constant(c));
+}
 template <Number T, Number U>
-Value multiply_add(const Value& a, T b, U c) { return multiply_add(a, a.constant(b), a.constant(c)); }
+Value multiply_add(const Value& a, T b, U c) {
+  return multiply_add(a, a.constant(b), a.constant(c));
+}
 
 /// c[0] + c[1]*x + c[2]*x² + … by Horner's rule.
 inline Value polynomial(const Value& x, std::span<const double> c) {

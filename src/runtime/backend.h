@@ -36,7 +36,8 @@ class OpenDevice {
   /// The kernels of one plan, compiled together; the order of the result is that of the argument.
   virtual std::vector<std::shared_ptr<Program>> compile(std::span<const LinearKernel* const> kernels) = 0;
   /// Runs launch indices 0 … count-1 of a program. Buffers are handles by slot plus a byte offset each; `variables` as LinearKernel says.
-  virtual void launch(Program& program, std::span<void* const> buffers, std::span<const size_t> offsets, std::span<const int64_t> variables, int64_t count) = 0;
+  virtual void launch(Program& program, std::span<void* const> buffers, std::span<const size_t> offsets, std::span<const int64_t> variables,
+                      int64_t count) = 0;
   virtual void synchronize() {}
 
  protected:

@@ -14,7 +14,8 @@ constexpr size_t kMaxSearch = 2000;
 
 class Grouping {
  public:
-  Grouping(const std::vector<StoredTensor>& stores, size_t max_buffers) : stores_(stores), max_buffers_(max_buffers), reads_(stores.size()), inputs_(stores.size()), group_of_(stores.size()) {
+  Grouping(const std::vector<StoredTensor>& stores, size_t max_buffers)
+      : stores_(stores), max_buffers_(max_buffers), reads_(stores.size()), inputs_(stores.size()), group_of_(stores.size()) {
     for (size_t i = 0; i < stores.size(); ++i)
       for (const auto& [reader, place] : stores[i].readers) reads_[reader].push_back(i);
     for (size_t i = 0; i < stores.size(); ++i) find_inputs(i);
@@ -23,8 +24,10 @@ class Grouping {
   std::vector<std::vector<size_t>> run() {
     for (size_t i = 0; i < stores_.size(); ++i) {
       const size_t best = find_group(i);
-      if (best < groups_.size()) groups_[best].push_back(i);
-      else groups_.push_back({i});
+      if (best < groups_.size())
+        groups_[best].push_back(i);
+      else
+        groups_.push_back({i});
       group_of_[i] = best;
     }
     return std::move(groups_);
@@ -41,8 +44,10 @@ class Grouping {
       const Node* node = stack.back();
       stack.pop_back();
       if (!seen.insert(node).second) continue;
-      if (node->op == Op::Param || stops.contains(node)) inputs_[i].push_back(node);
-      else stack.insert(stack.end(), node->sources().begin(), node->sources().end());
+      if (node->op == Op::Param || stops.contains(node))
+        inputs_[i].push_back(node);
+      else
+        stack.insert(stack.end(), node->sources().begin(), node->sources().end());
     }
   }
 
@@ -109,6 +114,8 @@ class Grouping {
 
 }  // namespace
 
-std::vector<std::vector<size_t>> group_stores(const std::vector<StoredTensor>& stores, size_t max_buffers) { return Grouping(stores, max_buffers).run(); }
+std::vector<std::vector<size_t>> group_stores(const std::vector<StoredTensor>& stores, size_t max_buffers) {
+  return Grouping(stores, max_buffers).run();
+}
 
 }  // namespace whit

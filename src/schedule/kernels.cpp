@@ -17,12 +17,12 @@ namespace {
 
 // A kernel over plan buffers, or a copy between devices, before its place in the order is known.
 struct Draft {
-  const Node* sink = nullptr;         // null: a copy of buffer `from` to buffer `to`
+  const Node* sink = nullptr;  // null: a copy of buffer `from` to buffer `to`
   int from = -1;
-  std::vector<int> to;                // the plan buffers it writes
-  std::vector<const Node*> reads;     // the stored nodes and Params whose value it reads
-  std::vector<const Node*> writes;    // the stored nodes it computes, none for a step towards one
-  int after = -1;                     // a draft that must come first
+  std::vector<int> to;              // the plan buffers it writes
+  std::vector<const Node*> reads;   // the stored nodes and Params whose value it reads
+  std::vector<const Node*> writes;  // the stored nodes it computes, none for a step towards one
+  int after = -1;                   // a draft that must come first
   DeviceId device = kNoDevice;
 };
 
@@ -36,7 +36,9 @@ class Builder {
 
   /// False if the steps cannot be ordered; the request then allows less.
   bool run(const std::vector<const Node*>& outputs) {
-    const std::vector<StoredTensor> stores = choose_stores(graph_, stored(outputs), [this](DeviceId device) -> const Target& { return request_.target(device == kNoDevice ? request_.device : device); });
+    const std::vector<StoredTensor> stores = choose_stores(graph_, stored(outputs), [this](DeviceId device) -> const Target& {
+      return request_.target(device == kNoDevice ? request_.device : device);
+    });
     for (const StoredTensor& store : stores) place(store.node);
     const size_t buffers = request_.group_stores ? request_.target(request_.device).max_buffers : 0;
     for (const std::vector<size_t>& group : group_stores(stores, buffers))
@@ -146,7 +148,9 @@ class Builder {
     }
     for (size_t i = 0; i < group.size(); ++i)
       for (const Node* statement : statements)
-        if (in_place_.contains(stores[group[i]].node) && reads_elsewhere(statement->source(2), statements[i]->source(0), statements[i]->source(1))) return false;
+        if (in_place_.contains(stores[group[i]].node) &&
+            reads_elsewhere(statement->source(2), statements[i]->source(0), statements[i]->source(1)))
+          return false;
     draft.reads = lowering.reads();
     draft.sink = store_sink(statements);
     drafts_.push_back(std::move(draft));
@@ -168,7 +172,8 @@ class Builder {
       const Node* kept = whole.value(old, store.place, store.nest);
       Draft copy{.to = draft.to, .reads = whole.reads(), .writes = {}, .device = device_of(node)};
       if (old->op == Op::Param || storage_.contains(old)) copy.reads.assign(1, old);
-      copy.sink = store_sink({store_of(param, flat_index(graph_, node->shape(), store.place.tuple), old->op == Op::Param || storage_.contains(old) ? read_of(old, store) : kept)});
+      copy.sink = store_sink({store_of(param, flat_index(graph_, node->shape(), store.place.tuple),
+                                       old->op == Op::Param || storage_.contains(old) ? read_of(old, store) : kept)});
       drafts_.push_back(std::move(copy));
       draft.after = int(drafts_.size() - 1);
     }
@@ -236,7 +241,8 @@ std::vector<StepNeeds> Builder::needs() const {
     StepNeeds& step = steps[i];
     if (draft.after >= 0) step.after.push_back(draft.after);
     for (const Node* node : draft.reads) {
-      if (const auto found = writers.find(node); found != writers.end()) step.after.insert(step.after.end(), found->second.begin(), found->second.end());
+      if (const auto found = writers.find(node); found != writers.end())
+        step.after.insert(step.after.end(), found->second.begin(), found->second.end());
       step.buffers.push_back(node->op == Op::Param ? int(node->arg(0)) : buffer_of_.at(node));
     }
     step.buffers.insert(step.buffers.end(), draft.to.begin(), draft.to.end());

@@ -32,8 +32,10 @@ const Node* Lowering::value(const Node* root, Place place, const Node* nest) {
     values.clear();
     for (const Key& source : sources) {
       const auto found = done_.find(source);
-      if (found == done_.end()) stack.push_back(source);
-      else values.push_back(found->second);
+      if (found == done_.end())
+        stack.push_back(source);
+      else
+        values.push_back(found->second);
     }
     if (values.size() < sources.size()) continue;
     stack.pop_back();
@@ -67,7 +69,9 @@ bool Lowering::expand(const Key& key, const Node* root, std::vector<Key>& source
   if (node->op == Op::Iota) return done_.emplace(key, key.tuple->source(0)), false;
   if (node->op == Op::Bind) return done_.emplace(key, node->source(0)), false;
   if (has(node->op, leaf)) return done_.emplace(key, node), false;
-  const size_t first = node->op == Op::Assign ? 1 : 0, last = node->op == Op::Assign ? 2 : has(node->op, movement) ? 1 : node->sources().size();
+  const size_t first = node->op == Op::Assign ? 1 : 0, last = node->op == Op::Assign    ? 2
+                                                              : has(node->op, movement) ? 1
+                                                                                        : node->sources().size();
   for (size_t i = first; i < last; ++i) {
     const SourceUse use = source_use(graph_, node, i, place, key.nest);
     valid = use.valid;

@@ -13,7 +13,9 @@ const Node* arg_node(Graph& graph, const Node* node, size_t i) {
   return is_symbol_arg(arg) ? node->source(size_t(arg - kSymbolArg)) : graph.index(arg);
 }
 
-const Node* quotient(Graph& graph, const Node* a, const Node* b) { return b->is_constant(1) ? a : simplify(graph, graph.make(Op::Quotient, {a, b})); }
+const Node* quotient(Graph& graph, const Node* a, const Node* b) {
+  return b->is_constant(1) ? a : simplify(graph, graph.make(Op::Quotient, {a, b}));
+}
 const Node* remainder(Graph& graph, const Node* a, const Node* b) { return simplify(graph, graph.make(Op::Remainder, {a, b})); }
 
 // low <= index < high, without the half that the interval decides.
@@ -63,8 +65,10 @@ std::vector<const Node*> reshape_index(Graph& graph, ShapeView from, Sources ind
     const size_t first_i = i, first_j = j;
     int64_t left = i < from.size() ? from[i++].size : 1, right = j < to.size() ? to[j++].size : 1;
     while (left != right) {
-      if (left < right) left *= from[i++].size;
-      else right *= to[j++].size;
+      if (left < right)
+        left *= from[i++].size;
+      else
+        right *= to[j++].size;
     }
     reshape_group(graph, from.subspan(first_i, i - first_i), index.subspan(first_i, i - first_i), to.subspan(first_j, j - first_j), out);
   }
@@ -133,11 +137,13 @@ Place source_place(Graph& graph, const Node* node, Place place, const Node*& val
       break;
     case Op::Flip:
       for (const int64_t axis : node->args())
-        index[size_t(axis)] = simplify(graph, graph.sub(graph.add(size_node(graph, node->shape()[size_t(axis)]), graph.index(-1)), index[size_t(axis)]));
+        index[size_t(axis)] =
+            simplify(graph, graph.sub(graph.add(size_node(graph, node->shape()[size_t(axis)]), graph.index(-1)), index[size_t(axis)]));
       break;
     case Op::Window: {
       const size_t axis = size_t(node->arg(0)), window = size_t(node->arg(1));
-      index[axis] = simplify(graph, graph.add(graph.mul(index[axis], graph.index(node->arg(3))), graph.mul(index[window], graph.index(node->arg(4)))));
+      index[axis] = simplify(
+          graph, graph.add(graph.mul(index[axis], graph.index(node->arg(3))), graph.mul(index[window], graph.index(node->arg(4)))));
       break;
     }
     case Op::Spread: index[size_t(node->arg(0))] = spread_index(graph, node, place.tuple->sources(), valid); break;

@@ -71,7 +71,8 @@ NormalKernel normalise(Graph& graph, const Node* sink) {
   // Ranges in a second step: their sizes may hold variables just renamed.
   pairs.clear();
   int64_t number = 0;
-  for (const Node* range : ranges_in_order(topological_order(Sources(&sink, 1)))) pairs.emplace_back(range, graph.range(number++, range->source(0), range->axis_kind()));
+  for (const Node* range : ranges_in_order(topological_order(Sources(&sink, 1))))
+    pairs.emplace_back(range, graph.range(number++, range->source(0), range->axis_kind()));
   kernel.sink = replace(graph, sink, pairs);
   return kernel;
 }

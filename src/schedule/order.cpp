@@ -10,7 +10,7 @@ namespace {
 constexpr int64_t kAlignment = 64;
 
 struct Waiting {
-  std::vector<int> missing;              // how many needs are left, by step
+  std::vector<int> missing;               // how many needs are left, by step
   std::vector<std::vector<int>> unlocks;  // the steps that wait for a step
 };
 
@@ -25,7 +25,8 @@ Waiting count_needs(const std::vector<StepNeeds>& steps) {
 }
 
 // Bytes of temporaries that running a step brings to life less those it is the last to use.
-int64_t growth(const StepNeeds& step, const std::vector<PlanBuffer>& buffers, const std::vector<int>& users_left, const std::vector<bool>& alive) {
+int64_t growth(const StepNeeds& step, const std::vector<PlanBuffer>& buffers, const std::vector<int>& users_left,
+               const std::vector<bool>& alive) {
   int64_t bytes = 0;
   for (const int b : step.buffers) {
     if (buffers[size_t(b)].kind == PlanBuffer::Kind::input) continue;
@@ -85,7 +86,8 @@ void plan_memory(Plan& plan) {
     }
   std::erase_if(lives, [](const Life& life) { return life.buffer < 0; });
   // The largest first, each at the lowest place where no buffer alive at the same time lies.
-  std::ranges::stable_sort(lives, [&](const Life& a, const Life& b) { return plan.buffers[size_t(a.buffer)].bytes() > plan.buffers[size_t(b.buffer)].bytes(); });
+  std::ranges::stable_sort(
+      lives, [&](const Life& a, const Life& b) { return plan.buffers[size_t(a.buffer)].bytes() > plan.buffers[size_t(b.buffer)].bytes(); });
   std::vector<Life> placed;
   for (const Life& life : lives) {
     PlanBuffer& buffer = plan.buffers[size_t(life.buffer)];
@@ -93,7 +95,8 @@ void plan_memory(Plan& plan) {
     std::vector<std::pair<int64_t, int64_t>> taken;
     for (const Life& other : placed) {
       const PlanBuffer& there = plan.buffers[size_t(other.buffer)];
-      if (there.device == buffer.device && other.first <= life.last && life.first <= other.last) taken.emplace_back(there.offset, there.offset + (there.bytes() + kAlignment - 1) / kAlignment * kAlignment);
+      if (there.device == buffer.device && other.first <= life.last && life.first <= other.last)
+        taken.emplace_back(there.offset, there.offset + (there.bytes() + kAlignment - 1) / kAlignment * kAlignment);
     }
     std::ranges::sort(taken);
     int64_t offset = 0;

@@ -35,13 +35,13 @@ struct PlanOutput {
 };
 
 struct Plan {
-  std::shared_ptr<Graph> graph;       ///< owns the kernels' nodes
+  std::shared_ptr<Graph> graph;  ///< owns the kernels' nodes
   std::vector<PlanBuffer> buffers;
   size_t inputs = 0;
-  std::vector<const Node*> kernels;   ///< Sinks of Stores over Ranges, Params numbered by slot, Variables by place; each once
+  std::vector<const Node*> kernels;  ///< Sinks of Stores over Ranges, Params numbered by slot, Variables by place; each once
   std::vector<DeviceId> kernel_devices;
   std::vector<PlanStep> steps;
-  std::vector<PlanOutput> outputs;    ///< in the order asked for
+  std::vector<PlanOutput> outputs;                   ///< in the order asked for
   std::vector<std::pair<DeviceId, int64_t>> arenas;  ///< bytes of temporaries by device
 };
 
@@ -49,14 +49,14 @@ struct Plan {
 /// graphs give equal plans.
 struct PlanRequest {
   std::shared_ptr<Graph> graph;
-  std::vector<const Node*> outputs;   ///< tensor nodes, none of them a plain Param
+  std::vector<const Node*> outputs;  ///< tensor nodes, none of them a plain Param
   std::vector<PlanBuffer> inputs;
-  DeviceId device = kNoDevice;         ///< where tensors that name no device are computed
-  std::vector<bool> writable;         ///< by input: nothing outside the plan reads it afterwards, so an Assign may write over it
+  DeviceId device = kNoDevice;  ///< where tensors that name no device are computed
+  std::vector<bool> writable;   ///< by input: nothing outside the plan reads it afterwards, so an Assign may write over it
   std::function<const Target&(DeviceId)> target;
   // What is given up, one after the other, where no order of the steps can have it.
-  bool chain_writes = true;           ///< a write may go to the storage of the write before it
-  bool group_stores = true;           ///< related outputs are computed in one kernel
+  bool chain_writes = true;  ///< a write may go to the storage of the write before it
+  bool group_stores = true;  ///< related outputs are computed in one kernel
 };
 
 Plan make_plan(PlanRequest request);

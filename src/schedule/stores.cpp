@@ -41,7 +41,8 @@ double evaluations(const Use& use, double elements) {
 
 class Chooser {
  public:
-  Chooser(Graph& graph, const std::vector<const Node*>& outputs, const std::function<const Target&(DeviceId)>& target) : graph_(graph), target_(target) {
+  Chooser(Graph& graph, const std::vector<const Node*>& outputs, const std::function<const Target&(DeviceId)>& target)
+      : graph_(graph), target_(target) {
     order_ = topological_order(outputs);
     size_t top = 0;
     for (const Node* node : order_) top = std::max<size_t>(top, node->id);
@@ -77,7 +78,8 @@ class Chooser {
     if (has(node->op, alu | movement | reduces))
       for (const Node* source : node->sources())
         if (!fact(source).forced) fact(node).terms = std::max(fact(node).terms, fact(source).terms);
-    if (node->op == Op::Reduce && element_count(node->shape()) > 0) fact(node).terms *= double(element_count(node->source(0)->shape())) / double(element_count(node->shape()));
+    if (node->op == Op::Reduce && element_count(node->shape()) > 0)
+      fact(node).terms *= double(element_count(node->source(0)->shape())) / double(element_count(node->shape()));
     if (node->op == Op::Contiguous || node->op == Op::Copy || node->op == Op::Assign) fact(node).forced = true;
     if (node->op == Op::Copy && node->source(0)->op != Op::Param) fact(node->source(0)).forced = true;
   }
@@ -120,7 +122,9 @@ class Chooser {
     if (root.node != node && root.pending > 0) --root.pending;
     if (node->op == Op::Copy) return;
     // An Assign reads its value; of the old version it only takes the storage.
-    const size_t first = node->op == Op::Assign ? 1 : 0, last = node->op == Op::Assign ? 2 : has(node->op, movement) ? 1 : node->sources().size();
+    const size_t first = node->op == Op::Assign ? 1 : 0, last = node->op == Op::Assign    ? 2
+                                                                : has(node->op, movement) ? 1
+                                                                                          : node->sources().size();
     for (size_t i = first; i < last; ++i) {
       const Node* source = node->source(i);
       if (has(source->op, leaf) && source->op != Op::Param) continue;
@@ -128,7 +132,8 @@ class Chooser {
       const Use next{use.root, place.place, place.nest};
       std::vector<Use>& uses = fact(source).uses;
       if (std::ranges::find(uses, next) != uses.end()) continue;
-      if (std::ranges::none_of(uses, [&](const Use& other) { return other.root == use.root; })) ++(source->op == Op::Param || fact(source).forced ? root.leaves : root.pending);
+      if (std::ranges::none_of(uses, [&](const Use& other) { return other.root == use.root; }))
+        ++(source->op == Op::Param || fact(source).forced ? root.leaves : root.pending);
       uses.push_back(next);
     }
   }
@@ -162,7 +167,8 @@ class Chooser {
     for (const Use& use : uses) evaluated += evaluations(use, count);
     const size_t roots = count_roots(uses);
     if (evaluated <= count && roots == 1) return false;
-    const double anew = std::max(0.0, evaluated - count) * own.flops / target.flops_per_second + double(roots - 1) * own.leaf_bytes / target.bytes_per_second;
+    const double anew = std::max(0.0, evaluated - count) * own.flops / target.flops_per_second +
+                        double(roots - 1) * own.leaf_bytes / target.bytes_per_second;
     return anew > store_seconds(node, roots, target);
   }
 
@@ -178,7 +184,8 @@ class Chooser {
     const Use& use = uses.front();
     const double rows = evaluations(use, count);
     const Root& root = roots_[use.root];
-    if (rows < kNominalThreads && rows < double(element_count(root.node->shape()))) anew += work * (1 / rows - 1 / kNominalThreads) * kNominalThreads;
+    if (rows < kNominalThreads && rows < double(element_count(root.node->shape())))
+      anew += work * (1 / rows - 1 / kNominalThreads) * kNominalThreads;
     return anew + hindrance(use, fact(node).terms, count * fact(node).terms / target.flops_per_second) > store_seconds(node, roots, target);
   }
 
@@ -186,7 +193,8 @@ class Chooser {
   // axes that suit it. Beside loops of about its own length (softmax, a norm) there is nothing to lose.
   static double hindrance(const Use& use, double terms, double work) {
     double beside = 1;
-    for (size_t i = depth_of(use.place, use.nest); i < use.nest->sources().size(); ++i) beside *= double(use.nest->source(i)->source(0)->maximum);
+    for (size_t i = depth_of(use.place, use.nest); i < use.nest->sources().size(); ++i)
+      beside *= double(use.nest->source(i)->source(0)->maximum);
     return beside > 1 && terms > 4 * beside ? 0.5 * work : 0;
   }
 
@@ -227,7 +235,8 @@ SourceUse source_use(Graph& graph, const Node* node, size_t source, Place place,
   return {place, nest};
 }
 
-std::vector<StoredTensor> choose_stores(Graph& graph, const std::vector<const Node*>& outputs, const std::function<const Target&(DeviceId)>& target) {
+std::vector<StoredTensor> choose_stores(Graph& graph, const std::vector<const Node*>& outputs,
+                                        const std::function<const Target&(DeviceId)>& target) {
   return Chooser(graph, outputs, target).run();
 }
 

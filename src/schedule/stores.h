@@ -19,15 +19,16 @@ inline constexpr double kMaxOperations = 400;
 /// A stored tensor: the kernel that computes it runs these loops, outermost first.
 struct StoredTensor {
   const Node* node;
-  Place place;          ///< one range per axis (0 for an axis of size 1)
-  const Node* nest;     ///< Sink of the ranges
+  Place place;       ///< one range per axis (0 for an axis of size 1)
+  const Node* nest;  ///< Sink of the ranges
   /// Which stored tensors (by their place in the list) read this one, and where.
   std::vector<std::pair<size_t, Place>> readers;
   double operations = 0;  ///< of its kernel, per element
 };
 
 /// The stored tensors of a request, each after those it is computed from.
-std::vector<StoredTensor> choose_stores(Graph& graph, const std::vector<const Node*>& outputs, const std::function<const Target&(DeviceId)>& target);
+std::vector<StoredTensor> choose_stores(Graph& graph, const std::vector<const Node*>& outputs,
+                                        const std::function<const Target&(DeviceId)>& target);
 
 /// The loops of `nest` that a value at this place is computed in: those down to the innermost one it depends on.
 size_t depth_of(Place place, const Node* nest);

@@ -67,7 +67,8 @@ Handles lowest(const std::vector<const Node*>& order, const std::unordered_map<c
   for (const Node* node : order) {
     bool is_above = false;
     for (size_t k = 0; k < node->sources().size(); ++k)
-      if (const bool* below = above.find(node->source(k)); below && passes_gradient(node, k)) is_above |= *below || unset.contains(node->source(k));
+      if (const bool* below = above.find(node->source(k)); below && passes_gradient(node, k))
+        is_above |= *below || unset.contains(node->source(k));
     above.emplace(node, is_above);
     const auto here = unset.find(node);
     if (here == unset.end() || is_above) continue;
@@ -77,7 +78,9 @@ Handles lowest(const std::vector<const Node*>& order, const std::unordered_map<c
     list.insert(list.end(), here->second.begin(), here->second.end());
   }
   if (leaves.empty() && !shared_constants.empty())
-    refuse(ErrorKind::Value, "backward", shared_constants.size(), " tensors stand for one constant, so that their gradients can't be told apart; call requires_grad_() on them before they are used");
+    refuse(
+        ErrorKind::Value, "backward", shared_constants.size(),
+        " tensors stand for one constant, so that their gradients can't be told apart; call requires_grad_() on them before they are used");
   return leaves;
 }
 
@@ -92,8 +95,10 @@ Handles leaves_of(const Node* output) {
   for_each_live_handle([&](Handle& handle) {
     const NodeRef node = handle.node();
     if (!node || !is_float(node->dtype) || !reached.contains(node.get())) return;
-    if (handle.requires_grad == Handle::Gradient::yes) required.push_back(&handle);
-    else if (handle.requires_grad == Handle::Gradient::unset && may_be_leaf(node.get()) && !hidden.contains(&handle)) unset[node.get()].push_back(&handle);
+    if (handle.requires_grad == Handle::Gradient::yes)
+      required.push_back(&handle);
+    else if (handle.requires_grad == Handle::Gradient::unset && may_be_leaf(node.get()) && !hidden.contains(&handle))
+      unset[node.get()].push_back(&handle);
   });
   return required.empty() ? lowest(order, unset) : required;
 }
@@ -105,10 +110,13 @@ NodeRef seed_of(const Tensor& output, const Tensor& gradient, std::string_view o
   const Sizes sizes = sizes_of(node);
   if (!gradient.defined()) {
     if (product(sizes) != 1)
-      refuse(ErrorKind::Shape, operation, "the tensor has shape ", text(sizes), ", and only one of a single element has a gradient without more said; reduce it, as by sum(), or give a gradient of its shape");
+      refuse(
+          ErrorKind::Shape, operation, "the tensor has shape ", text(sizes),
+          ", and only one of a single element has a gradient without more said; reduce it, as by sum(), or give a gradient of its shape");
     return expand(TensorGraph::shared().constant(node->dtype, 1), sizes);
   }
-  if (gradient.shape() != sizes) refuse(ErrorKind::Shape, operation, "the gradient ", text(gradient.shape()), " has to have the tensor's shape ", text(sizes));
+  if (gradient.shape() != sizes)
+    refuse(ErrorKind::Shape, operation, "the gradient ", text(gradient.shape()), " has to have the tensor's shape ", text(sizes));
   return cast(NodeRef(node_of(gradient, operation)), node->dtype);
 }
 
@@ -154,11 +162,15 @@ Tensor& Tensor::backward(const Tensor& gradient, Site at) {
     if (!found[i]) continue;
     any = true;
     std::shared_ptr<Handle>& grad = leaves[i]->grad;
-    if (grad) grad->set_node(make(Op::Add, {grad->node().get(), found[i].get()}));
-    else grad = gradient_handle(found[i]);
+    if (grad)
+      grad->set_node(make(Op::Add, {grad->node().get(), found[i].get()}));
+    else
+      grad = gradient_handle(found[i]);
   }
   if (!any)
-    refuse(ErrorKind::Value, "backward", "the tensor depends on no float tensor that is still held and may have a gradient; was it detached, or made of integers, or does every one have requires_grad false? requires_grad_() makes a tensor count");
+    refuse(ErrorKind::Value, "backward",
+           "the tensor depends on no float tensor that is still held and may have a gradient; was it detached, or made of integers, or "
+           "does every one have requires_grad false? requires_grad_() makes a tensor count");
   return *this;
 }
 
@@ -169,11 +181,15 @@ std::vector<Tensor> Tensor::gradient(const std::vector<Tensor>& targets, const T
   std::vector<const Node*> nodes;
   for (const Tensor& target : targets) {
     nodes.push_back(keep.emplace_back(node_of(target, "gradient")).get());
-    if (!is_float(nodes.back()->dtype)) refuse(ErrorKind::Type, "gradient", "only floats have gradients, not target ", nodes.size() - 1, ", a tensor of ", name(nodes.back()->dtype));
+    if (!is_float(nodes.back()->dtype))
+      refuse(ErrorKind::Type, "gradient", "only floats have gradients, not target ", nodes.size() - 1, ", a tensor of ",
+             name(nodes.back()->dtype));
   }
   std::vector<Tensor> result;
   for (NodeRef& node : gradients(node_of(*this, "gradient"), seed, nodes)) {
-    if (!node) refuse(ErrorKind::Value, "gradient", "the tensor doesn't depend on target ", result.size(), ", ", text(targets[result.size()]), "; was it written to, or detached, since?");
+    if (!node)
+      refuse(ErrorKind::Value, "gradient", "the tensor doesn't depend on target ", result.size(), ", ", text(targets[result.size()]),
+             "; was it written to, or detached, since?");
     result.push_back(tensor_of(std::move(node)));
   }
   return result;
@@ -192,7 +208,8 @@ Tensor Tensor::grad(Site at) const {
 }
 
 void Tensor::set_grad(const Tensor& gradient) {
-  if (gradient.shape() != shape()) refuse(ErrorKind::Shape, "set_grad", "the gradient ", text(gradient.shape()), " has to have the tensor's shape ", text(shape()));
+  if (gradient.shape() != shape())
+    refuse(ErrorKind::Shape, "set_grad", "the gradient ", text(gradient.shape()), " has to have the tensor's shape ", text(shape()));
   handle_->grad = gradient.handle_;
 }
 

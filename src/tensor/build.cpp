@@ -1,6 +1,7 @@
 #include "tensor/build.h"
 
 #include <algorithm>
+#include <array>
 
 #include "engine/device.h"
 #include "ir/device_id.h"
@@ -57,6 +58,16 @@ Sizes sizes_of(const Node* node) {
 
 NodeRef cast(NodeRef node, DType type) { return node->dtype == type ? node : make(Op::Cast, {node.get()}, {}, type); }
 
+NodeRef subtract(const NodeRef& a, const NodeRef& b) { return make(Op::Add, {a.get(), make(Op::Neg, {b.get()}).get()}); }
+
+NodeRef not_node(const NodeRef& node) { return make(Op::Xor, {node.get(), TensorGraph::shared().constant(DType::boolean, 1).get()}); }
+
+NodeRef where_node(const NodeRef& condition, const NodeRef& yes, const NodeRef& no) {
+  return make(Op::Where, {condition.get(), yes.get(), no.get()});
+}
+
+NodeRef zero(DType type) { return TensorGraph::shared().constant(type, 0); }
+
 NodeRef reshape(NodeRef node, const Sizes& shape) {
   if (sizes_of(node.get()) == shape) return node;
   NodeRef result = make(Op::Reshape, {node.get()}, shape);
@@ -93,7 +104,8 @@ int64_t axis_of(int64_t axis, int64_t rank, std::string_view operation, bool at_
   const int64_t axes = rank == 0 && at_scalar ? 1 : rank;
   if (axis < -axes || axis >= axes) {
     if (axes == 0) refuse(ErrorKind::Index, operation, "there is no axis ", axis, " in a scalar (ndim 0)");
-    refuse(ErrorKind::Index, operation, "axis ", axis, " is out of range: a tensor with ndim ", rank, " has the axes ", -axes, " to ", axes - 1);
+    refuse(ErrorKind::Index, operation, "axis ", axis, " is out of range: a tensor with ndim ", rank, " has the axes ", -axes, " to ",
+           axes - 1);
   }
   return axis < 0 ? axis + axes : axis;
 }
@@ -102,7 +114,8 @@ std::vector<int64_t> axes_of(const Axes& axes, int64_t rank, std::string_view op
   std::vector<int64_t> result;
   for (const int64_t axis : axes.list()) result.push_back(axis_of(axis, rank, operation, true));
   std::ranges::sort(result);
-  if (const auto twice = std::ranges::adjacent_find(result); twice != result.end()) refuse(ErrorKind::Value, operation, "axis ", *twice, " is given twice");
+  if (const auto twice = std::ranges::adjacent_find(result); twice != result.end())
+    refuse(ErrorKind::Value, operation, "axis ", *twice, " is given twice");
   if (rank == 0) return {};
   if (result.empty())
     for (int64_t i = 0; i < rank; ++i) result.push_back(i);
@@ -119,7 +132,8 @@ void check_sizes(const Sizes& shape, std::string_view operation) {
   int64_t count = 1;
   for (const int64_t size : shape) {
     if (size < 0) refuse(ErrorKind::Shape, operation, "size ", size, " in ", text(shape), " is negative");
-    if (size > 0 && __builtin_mul_overflow(count, size, &count)) refuse(ErrorKind::Shape, operation, text(shape), " has more than 2^63 elements");
+    if (size > 0 && __builtin_mul_overflow(count, size, &count))
+      refuse(ErrorKind::Shape, operation, text(shape), " has more than 2^63 elements");
   }
 }
 
@@ -133,8 +147,9 @@ Sizes broadcast(const Sizes& a, const Sizes& b, std::string_view operation) {
     int64_t& size = result[lead + i];
     if (size == shorter[i] || shorter[i] == 1) continue;
     if (size != 1)
-      refuse(ErrorKind::Shape, operation, "the shapes ", text(a), " and ", text(b), " don't broadcast: counted from the last axis, sizes must be equal or 1, not ",
-             size, " and ", shorter[i], "; reshape, expand or slice one of them");
+      refuse(ErrorKind::Shape, operation, "the shapes ", text(a), " and ", text(b),
+             " don't broadcast: counted from the last axis, sizes must be equal or 1, not ", size, " and ", shorter[i],
+             "; reshape, expand or slice one of them");
     size = shorter[i];
   }
   return result;
@@ -169,9 +184,14 @@ DType common_type(std::initializer_list<const Operand*> operands, std::string_vi
 }
 
 NodeRef literal(const Scalar& scalar, DType type, std::string_view operation) {
-  if (scalar.kind == Scalar::Kind::floating || is_float(type) || type == DType::boolean) return TensorGraph::shared().constant(type, scalar.real);
-  const bool fits = scalar.beyond_int64 ? type == DType::uint64 : bits_of_integer(type, scalar.integer) == scalar.integer && (is_signed(type) || scalar.integer >= 0);
-  if (!fits) refuse(ErrorKind::Value, operation, "the literal ", scalar.integer, " doesn't fit ", name(type), "; cast the tensor to a wider type first");
+  if (scalar.kind == Scalar::Kind::floating || is_float(type) || type == DType::boolean)
+    return TensorGraph::shared().constant(type, scalar.real);
+  const bool fits = scalar.beyond_int64
+                        ? type == DType::uint64
+                        : bits_of_integer(type, scalar.integer) == scalar.integer && (is_signed(type) || scalar.integer >= 0);
+  if (!fits)
+    refuse(ErrorKind::Value, operation, "the literal ", scalar.integer, " doesn't fit ", name(type),
+           "; cast the tensor to a wider type first");
   return make(Op::Const, {}, Args(&scalar.integer, 1), type);
 }
 
@@ -184,7 +204,8 @@ void check_devices(std::span<const NodeRef> nodes, std::string_view operation) {
   for (const NodeRef& node : nodes) {
     if (node->device == kNoDevice || node->device == device) continue;
     if (device != kNoDevice)
-      refuse(ErrorKind::Device, operation, "one tensor is on ", device_name(device), ", another on ", device_name(node->device), "; move one with to(\"", device_name(device), "\")");
+      refuse(ErrorKind::Device, operation, "one tensor is on ", device_name(device), ", another on ", device_name(node->device),
+             "; move one with to(\"", device_name(device), "\")");
     device = node->device;
   }
 }
@@ -195,6 +216,16 @@ void stretch(std::span<NodeRef> nodes, std::string_view operation) {
   for (const NodeRef& node : nodes) shape = broadcast(shape, sizes_of(node.get()), operation);
   for (NodeRef& node : nodes)
     if (node->rank > 0) node = expand(std::move(node), shape);
+}
+
+Operands meet(const Operand& a, const Operand& b, std::string_view operation, DType type) {
+  std::array<NodeRef, 2> nodes{operand_node(a, type, operation), operand_node(b, type, operation)};
+  stretch(nodes, operation);
+  return {nodes[0], nodes[1]};
+}
+
+Operands meet(const Operand& a, const Operand& b, std::string_view operation) {
+  return meet(a, b, operation, common_type({&a, &b}, operation));
 }
 
 NodeRef on_device(NodeRef node, const std::string& device, std::string_view operation) {
@@ -215,8 +246,10 @@ NodeRef on_device(NodeRef node, const std::string& device, std::string_view oper
 Tensor view_of(const Tensor& source, NodeRef node) {
   const NodeRef origin = source.handle()->node();
   auto shown = std::make_shared<Shown>();
-  if (is_view(source)) *shown = *source.shown();
-  else shown->base = source.handle();
+  if (is_view(source))
+    *shown = *source.shown();
+  else
+    shown->base = source.handle();
   std::vector<Shown::Step> steps;
   for (const Node* step = node.get(); step != origin.get(); step = step->source(0))
     steps.push_back({step->op, Sizes(step->args().begin(), step->args().end()), sizes_of(step->source(0))});

@@ -37,14 +37,18 @@ inline NodeRef make(Op op, std::initializer_list<const Node*> sources, Args args
   return TensorGraph::shared().make(op, Sources(sources.begin(), sources.size()), args, type);
 }
 NodeRef cast(NodeRef node, DType type);
+NodeRef subtract(const NodeRef& a, const NodeRef& b);
+NodeRef not_node(const NodeRef& node);
+NodeRef where_node(const NodeRef& condition, const NodeRef& yes, const NodeRef& no);
+NodeRef zero(DType type);
 /// In the storage of `node` where that has its value.
 NodeRef reshape(NodeRef node, const Sizes& shape);
 NodeRef reduce(NodeRef node, Op op, const std::vector<int64_t>& axes);  ///< keeps the axes with size 1
 /// Adds axes in front and stretches those of size 1. The shapes fit.
 NodeRef expand(NodeRef node, const Sizes& shape);
 NodeRef iota(int64_t size, DType type);
-/// The place of each element along an axis. Stretched before it is cast: what is computed in the full shape is never stored for its own sake,
-/// and can disappear together with a sum.
+/// The place of each element along an axis. Stretched before it is cast: what is computed in the full shape is never stored for its own
+/// sake, and can disappear together with a sum.
 NodeRef places(const Sizes& shape, int64_t axis, DType type);
 /// The integer type that places along an axis of this size are compared in.
 inline DType place_type(int64_t size) { return size < INT32_MAX ? DType::int32 : DType::int64; }
@@ -76,6 +80,14 @@ NodeRef literal(const Scalar& scalar, DType type, std::string_view operation);
 NodeRef operand_node(const Operand& operand, DType type, std::string_view operation);
 /// Brings nodes to one shape, leaving 0-d ones as they are, and checks that their devices agree.
 void stretch(std::span<NodeRef> nodes, std::string_view operation);
+
+/// The two sides of a binary operation in one type and shape, and the line it was written on.
+struct Operands {
+  NodeRef a, b;
+};
+Operands meet(const Operand& a, const Operand& b, std::string_view operation, DType type);
+Operands meet(const Operand& a, const Operand& b, std::string_view operation);
+inline Site site_of(const Operand& a, const Operand& b) { return a.tensor ? a.site : b.site; }
 
 /// The node on a device asked for by name; "" leaves it.
 NodeRef on_device(NodeRef node, const std::string& device, std::string_view operation);

@@ -3,13 +3,16 @@
 
 namespace whit {
 
-Tensor batchnorm(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& mean, const Tensor& invstd, const Axes& axis, Site at) {
+Tensor batchnorm(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& mean, const Tensor& invstd, const Axes& axis,
+                 Site at) {
   const Call call(at);
   const Sizes sizes = sizes_of(node_of(x, "batchnorm"));
   Sizes shape(sizes.size(), 1);
   for (const int64_t place : axes_of(axis, int64_t(sizes.size()), "batchnorm")) shape[size_t(place)] = sizes[size_t(place)];
   const auto along = [&](const Tensor& y) {
-    if (y.numel() != product(shape)) refuse(ErrorKind::Shape, "batchnorm", text(y.shape()), " has to hold one number for each of the ", product(shape), " channels of ", text(sizes));
+    if (y.numel() != product(shape))
+      refuse(ErrorKind::Shape, "batchnorm", text(y.shape()), " has to hold one number for each of the ", product(shape), " channels of ",
+             text(sizes));
     return y.reshape(shape);
   };
   Tensor result = x - along(mean);
@@ -21,7 +24,8 @@ Tensor batchnorm(const Tensor& x, const Tensor& weight, const Tensor& bias, cons
 namespace {
 
 void check_smoothing(double label_smoothing, std::string_view operation) {
-  if (!(label_smoothing >= 0 && label_smoothing <= 1)) refuse(ErrorKind::Value, operation, "label_smoothing ", label_smoothing, " is not between 0 and 1");
+  if (!(label_smoothing >= 0 && label_smoothing <= 1))
+    refuse(ErrorKind::Value, operation, "label_smoothing ", label_smoothing, " is not between 0 and 1");
 }
 
 // -log of each row's probability of its class, mixed with the mean over all classes; rows that aren't counted are 0 and don't count in
@@ -38,12 +42,14 @@ Tensor class_losses(const Tensor& logs, const Tensor& classes, int64_t ignored, 
 }
 
 void check_classes(const Tensor& classes, std::string_view operation) {
-  if (!is_integer(node_of(classes, operation)->dtype)) refuse(ErrorKind::Type, operation, "classes are integers, not ", name(classes.dtype()));
+  if (!is_integer(node_of(classes, operation)->dtype))
+    refuse(ErrorKind::Type, operation, "classes are integers, not ", name(classes.dtype()));
 }
 
 }  // namespace
 
-Tensor sparse_categorical_crossentropy(const Tensor& x, const Tensor& classes, int64_t ignore_index, double label_smoothing, Reduction reduction, Site at) {
+Tensor sparse_categorical_crossentropy(const Tensor& x, const Tensor& classes, int64_t ignore_index, double label_smoothing,
+                                       Reduction reduction, Site at) {
   const Call call(at);
   const std::string_view operation = "sparse_categorical_crossentropy";
   check_smoothing(label_smoothing, operation);
@@ -52,7 +58,8 @@ Tensor sparse_categorical_crossentropy(const Tensor& x, const Tensor& classes, i
   if (rows.empty()) refuse(ErrorKind::Shape, operation, "logits need an axis of classes, and a scalar has none");
   rows.pop_back();
   if (classes.shape() != rows)
-    refuse(ErrorKind::Shape, operation, "logits ", text(x.shape()), " have rows ", text(rows), ", but the classes are ", text(classes.shape()), "; each row needs one class");
+    refuse(ErrorKind::Shape, operation, "logits ", text(x.shape()), " have rows ", text(rows), ", but the classes are ",
+           text(classes.shape()), "; each row needs one class");
   return class_losses(x.log_softmax(-1), classes, ignore_index, label_smoothing, reduction);
 }
 
@@ -73,9 +80,10 @@ Tensor cross_entropy(const Tensor& x, const Tensor& target, Reduction reduction,
   }
   check_classes(target, "cross_entropy");
   if (target.shape() != rows)
-    refuse(ErrorKind::Shape, "cross_entropy", "logits ", text(sizes), " with classes on axis ", axis, " need targets ", text(rows), " (classes) or ", text(sizes), " (probabilities), not ",
-           text(target.shape()));
-  return class_losses(axis == int64_t(sizes.size()) - 1 ? logs : logs.unsqueeze(-1).transpose(axis, -1).squeeze(axis), target, ignore_index, label_smoothing, reduction);
+    refuse(ErrorKind::Shape, "cross_entropy", "logits ", text(sizes), " with classes on axis ", axis, " need targets ", text(rows),
+           " (classes) or ", text(sizes), " (probabilities), not ", text(target.shape()));
+  return class_losses(axis == int64_t(sizes.size()) - 1 ? logs : logs.unsqueeze(-1).transpose(axis, -1).squeeze(axis), target, ignore_index,
+                      label_smoothing, reduction);
 }
 
 }  // namespace whit

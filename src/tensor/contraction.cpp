@@ -40,7 +40,9 @@ Tensor contract(const Factors& f, int64_t count) {
 Sizes per_axis(const PerAxis& values, size_t axes, int64_t least, std::string_view operation, std::string_view what) {
   Sizes list = values.list();
   if (list.size() == 1) list.resize(axes, list[0]);
-  if (list.size() != axes) refuse(ErrorKind::Value, operation, list.size(), " values for ", what, ", but there are ", axes, " spatial axes; give one, or one for each");
+  if (list.size() != axes)
+    refuse(ErrorKind::Value, operation, list.size(), " values for ", what, ", but there are ", axes,
+           " spatial axes; give one, or one for each");
   for (const int64_t value : list)
     if (value < least) refuse(ErrorKind::Value, operation, what, " ", value, " is too small; the least is ", least);
   return list;
@@ -95,20 +97,25 @@ NodeRef windows(const Tensor& x, const Window& window) {
 }
 
 // What the two convolutions check alike. `inputs` is the number of channels of x that the weight asks for.
-void check_convolution(const Tensor& x, const Tensor& weight, const Tensor& bias, int64_t groups, int64_t inputs, int64_t outputs, std::string_view operation) {
+void check_convolution(const Tensor& x, const Tensor& weight, const Tensor& bias, int64_t groups, int64_t inputs, int64_t outputs,
+                       std::string_view operation) {
   const Sizes sizes = x.shape();
   const auto shapes = [&] { return concat("input ", text(sizes), " and weight ", text(weight.shape())); };
-  if (inputs != sizes[1]) refuse(ErrorKind::Shape, operation, "the ", shapes(), " don't fit: with ", groups, " groups the weight is for ", inputs, " channels, the input has ", sizes[1]);
+  if (inputs != sizes[1])
+    refuse(ErrorKind::Shape, operation, "the ", shapes(), " don't fit: with ", groups, " groups the weight is for ", inputs,
+           " channels, the input has ", sizes[1]);
   if (sizes[1] % groups != 0 || outputs % groups != 0)
     refuse(ErrorKind::Value, operation, groups, " groups don't divide the channels of ", shapes());
   if (bias.defined() && bias.shape() != Sizes{outputs})
-    refuse(ErrorKind::Shape, operation, "the bias ", text(bias.shape()), " has to be ", text(Sizes{outputs}), ", one number for each output channel");
+    refuse(ErrorKind::Shape, operation, "the bias ", text(bias.shape()), " has to be ", text(Sizes{outputs}),
+           ", one number for each output channel");
 }
 
 Sizes spatial_of(const Tensor& x, const Tensor& weight, std::string_view operation) {
   const Sizes sizes = sizes_of(node_of(x, operation)), kernel = sizes_of(node_of(weight, operation));
   if (sizes.size() < 3 || sizes.size() != kernel.size())
-    refuse(ErrorKind::Shape, operation, "input ", text(sizes), " and weight ", text(kernel), " need the same number of axes, at least three: batch, channels, spatial axes");
+    refuse(ErrorKind::Shape, operation, "input ", text(sizes), " and weight ", text(kernel),
+           " need the same number of axes, at least three: batch, channels, spatial axes");
   return Sizes(kernel.begin() + 2, kernel.end());
 }
 
@@ -126,7 +133,8 @@ Tensor convolve(const Tensor& x, const Tensor& weight, const Window& window, int
   const int64_t outputs = filters[0] / groups, inputs = filters[1];
   for (size_t i = 0; i < axes; ++i)
     if (positions(sizes[i + 2], window, i) == 0 && sizes[i + 2] > 0)
-      refuse(ErrorKind::Shape, operation, "the kernel ", text(window.kernel), " with dilation ", text(window.dilation), " is larger than the padded input ", text(sizes));
+      refuse(ErrorKind::Shape, operation, "the kernel ", text(window.kernel), " with dilation ", text(window.dilation),
+             " is larger than the padded input ", text(sizes));
   const Factors f = factors(tensor_of(windows(x, window)), weight, operation);
   const Sizes seen = f.a.shape();  // (N, C, positions …, kernel …)
   // Both as (N, groups, outputs, positions …, inputs, kernel …).
@@ -156,11 +164,12 @@ int64_t check_groups(int64_t groups, std::string_view operation) {
 Tensor Tensor::matmul(const Tensor& b, Site at) const {
   const Call call(at);
   const Sizes left = sizes_of(node_of(*this, "matmul")), right = sizes_of(node_of(b, "matmul"));
-  if (left.empty() || right.empty()) refuse(ErrorKind::Shape, "matmul", text(left), " and ", text(right), ": a scalar has no axis to sum over; use *");
+  if (left.empty() || right.empty())
+    refuse(ErrorKind::Shape, "matmul", text(left), " and ", text(right), ": a scalar has no axis to sum over; use *");
   const int64_t inner = right.size() == 1 ? right[0] : right[right.size() - 2];
   if (left.back() != inner)
-    refuse(ErrorKind::Shape, "matmul", text(left), " and ", text(right), " don't fit: the last axis of the first has ", left.back(), ", the ", right.size() == 1 ? "only" : "last but one",
-             " of the second ", inner, "; they must be equal");
+    refuse(ErrorKind::Shape, "matmul", text(left), " and ", text(right), " don't fit: the last axis of the first has ", left.back(),
+           ", the ", right.size() == 1 ? "only" : "last but one", " of the second ", inner, "; they must be equal");
   const Factors f = factors(*this, b, "matmul");
   if (right.size() == 1) return contract(f, 1);
   const Tensor columns = f.b.transpose(-1, -2);  // (…, n, k)
@@ -180,7 +189,8 @@ Tensor Tensor::conv2d(const Tensor& weight, const Tensor& bias, const ConvOption
   const Sizes kernel = spatial_of(*this, weight, "conv2d"), filters = weight.shape();
   const int64_t groups = check_groups(options.groups, "conv2d");
   check_convolution(*this, weight, bias, groups, filters[1] * groups, filters[0], "conv2d");
-  const Window window{kernel, per_axis(options.stride, kernel.size(), 1, "conv2d", "stride"), per_axis(options.dilation, kernel.size(), 1, "conv2d", "dilation")};
+  const Window window{kernel, per_axis(options.stride, kernel.size(), 1, "conv2d", "stride"),
+                      per_axis(options.dilation, kernel.size(), 1, "conv2d", "dilation")};
   const Tensor padded = pad_last(*this, padding_pairs(options.padding, kernel.size(), "conv2d"));
   return with_bias(convolve(padded, weight, window, groups, "conv2d"), bias);
 }
@@ -192,7 +202,8 @@ Tensor Tensor::conv_transpose2d(const Tensor& weight, const Tensor& bias, const 
   const size_t axes = kernel.size();
   const int64_t groups = check_groups(options.groups, operation);
   check_convolution(*this, weight, bias, groups, filters[0], filters[1] * groups, operation);
-  const Sizes stride = per_axis(options.stride, axes, 1, operation, "stride"), dilation = per_axis(options.dilation, axes, 1, operation, "dilation");
+  const Sizes stride = per_axis(options.stride, axes, 1, operation, "stride"),
+              dilation = per_axis(options.dilation, axes, 1, operation, "dilation");
   const Sizes extra = per_axis(options.output_padding, axes, 0, operation, "output_padding");
   const Pairs padding = padding_pairs(options.padding, axes, operation);
   // A plain convolution of the input, its elements `stride` apart, with the reversed kernel.
@@ -201,7 +212,8 @@ Tensor Tensor::conv_transpose2d(const Tensor& weight, const Tensor& bias, const 
   std::vector<int64_t> reversed, order{0, 2, 1};
   for (size_t i = 0; i < axes; ++i) {
     const int64_t axis = int64_t(i) + 2, size = shape(axis), reach = (kernel[i] - 1) * dilation[i];
-    if (extra[i] >= std::max(stride[i], dilation[i])) refuse(ErrorKind::Value, operation, "output_padding ", extra[i], " must be less than the stride or the dilation");
+    if (extra[i] >= std::max(stride[i], dilation[i]))
+      refuse(ErrorKind::Value, operation, "output_padding ", extra[i], " must be less than the stride or the dilation");
     if (stride[i] > 1 && size > 0) {
       Pairs gaps(size_t(ndim()) + 1, {0, 0});
       gaps[size_t(axis) + 1] = {0, stride[i] - 1};
@@ -231,19 +243,22 @@ struct Pooling {
 Pooling pooling(const Tensor& x, const PerAxis& kernel, const PoolOptions& options, std::string_view operation) {
   const Sizes sizes = sizes_of(node_of(x, operation));
   const size_t axes = kernel.one_for_all() ? 2 : kernel.list().size();
-  if (axes == 0 || axes > sizes.size()) refuse(ErrorKind::Shape, operation, "a kernel with ", axes, " axes doesn't fit an input ", text(sizes));
+  if (axes == 0 || axes > sizes.size())
+    refuse(ErrorKind::Shape, operation, "a kernel with ", axes, " axes doesn't fit an input ", text(sizes));
   Pooling p;
   p.window.kernel = per_axis(kernel, axes, 1, operation, "kernel");
   p.window.stride = options.stride.list().empty() ? p.window.kernel : per_axis(options.stride, axes, 1, operation, "stride");
   p.window.dilation = per_axis(options.dilation, axes, 1, operation, "dilation");
   p.padding = padding_pairs(options.padding, axes, operation);
   for (size_t i = 0; i < axes; ++i) {
-    const int64_t size = sizes[sizes.size() - axes + i], extent = p.window.dilation[i] * (p.window.kernel[i] - 1) + 1, stride = p.window.stride[i];
+    const int64_t size = sizes[sizes.size() - axes + i], extent = p.window.dilation[i] * (p.window.kernel[i] - 1) + 1,
+                  stride = p.window.stride[i];
     const auto [before, after] = p.padding[i];
     if (before < 0 || after < 0 || 2 * std::max(before, after) > extent)
       refuse(ErrorKind::Value, operation, "padding {", before, ", ", after, "} must lie between 0 and half the kernel's extent, ", extent);
     const int64_t padded = size + before + after;
-    if (padded < extent) refuse(ErrorKind::Shape, operation, "the kernel ", text(p.window.kernel), " is larger than the padded input ", text(sizes));
+    if (padded < extent)
+      refuse(ErrorKind::Shape, operation, "the kernel ", text(p.window.kernel), " is larger than the padded input ", text(sizes));
     int64_t count = (padded - extent) / stride + 1;
     // One more window where it begins within the input or the padding before it.
     if (options.ceil_mode && (padded - extent) % stride != 0 && count * stride < size + before) ++count;

@@ -28,15 +28,16 @@ struct ListReader {
   Sizes shape;
   std::vector<Scalar> values;
 
-  void read(const NestedList& list, size_t depth, bool first) {
+  void read(const NestedList& list, size_t depth) {
     if (depth == shape.size()) {
       if (list.is_list()) ragged(depth, "a list stands where there is a number elsewhere");
       values.push_back(list.value());
       return;
     }
     if (!list.is_list()) ragged(depth, "a number stands where there is a list elsewhere");
-    if (int64_t(list.items().size()) != shape[depth]) ragged(depth, concat("one list has ", shape[depth], " items, another ", list.items().size()));
-    for (const NestedList& item : list.items()) read(item, depth + 1, first);
+    if (int64_t(list.items().size()) != shape[depth])
+      ragged(depth, concat("one list has ", shape[depth], " items, another ", list.items().size()));
+    for (const NestedList& item : list.items()) read(item, depth + 1);
   }
 
   // The lengths along the first items.
@@ -48,7 +49,8 @@ struct ListReader {
   }
 
   [[noreturn]] static void ragged(size_t depth, const std::string& what) {
-    refuse(ErrorKind::Shape, "Tensor", "the nested lists are ragged at depth ", depth, ": ", what, "; all lists of one depth need the same length");
+    refuse(ErrorKind::Shape, "Tensor", "the nested lists are ragged at depth ", depth, ": ", what,
+           "; all lists of one depth need the same length");
   }
 };
 
@@ -82,7 +84,7 @@ Tensor::Tensor(std::initializer_list<NestedList> values, Options options, Site a
   const NestedList list(values);
   ListReader reader;
   reader.find_shape(list);
-  reader.read(list, 0, true);
+  reader.read(list, 0);
   const DType type = type_or(options.dtype, type_of_values(reader.values));
   check_type(type, "Tensor");
   std::vector<std::byte> bytes(reader.values.size() * item_size(type));
@@ -97,17 +99,20 @@ Tensor::Tensor(const std::vector<bool>& values, Options options, Site at) {
   *this = from_host(bytes.data(), bytes.size(), DType::boolean, {int64_t(bytes.size())}, options, nullptr, at);
 }
 
-Tensor Tensor::from_host(const void* data, size_t count, DType type, Sizes shape, const Options& options, std::shared_ptr<const void> owner, Site at) {
+Tensor Tensor::from_host(const void* data, size_t count, DType type, Sizes shape, const Options& options, std::shared_ptr<const void> owner,
+                         Site at) {
   const Call call(at);
   check_sizes(shape, "Tensor");
   check_type(options.dtype, "Tensor");
-  if (product(shape) != int64_t(count)) refuse(ErrorKind::Shape, "Tensor", count, " values don't fill the shape ", text(shape), ", which has ", product(shape));
+  if (product(shape) != int64_t(count))
+    refuse(ErrorKind::Shape, "Tensor", count, " values don't fill the shape ", text(shape), ", which has ", product(shape));
   const DeviceId device = device_of(options.device, "Tensor");
   const DType wanted = type_or(options.dtype, type);
   if (wanted == type) return tensor_of(shaped(buffer_of_host(type, int64_t(count), device, data, std::move(owner)), shape));
   std::vector<std::byte> converted(count * item_size(wanted));
   for (size_t i = 0; i < count; ++i)
-    store_element(wanted, &converted[i * item_size(wanted)], convert(type, wanted, load_element(type, static_cast<const std::byte*>(data) + i * item_size(type))));
+    store_element(wanted, &converted[i * item_size(wanted)],
+                  convert(type, wanted, load_element(type, static_cast<const std::byte*>(data) + i * item_size(type))));
   return tensor_of(shaped(buffer_of_host(wanted, int64_t(count), device, converted.data()), shape));
 }
 
@@ -134,7 +139,8 @@ Tensor Tensor::full(Sizes shape, Scalar value, Options options, Site at) {
 Tensor Tensor::full_like(Scalar value, Options options, Site at) const {
   const Call call(at);
   const Node* node = node_of(*this, "full_like");
-  return full(sizes_of(node), value, {.dtype = type_or(options.dtype, node->dtype), .device = options.device.empty() ? device() : options.device});
+  return full(sizes_of(node), value,
+              {.dtype = type_or(options.dtype, node->dtype), .device = options.device.empty() ? device() : options.device});
 }
 
 Tensor Tensor::empty(Sizes shape, Options options, Site at) {
@@ -158,7 +164,8 @@ int64_t step_count(const Scalar& start, const Scalar& stop, const Scalar& step, 
     return (distance > 0) != (by > 0) || distance == 0 ? 0 : int64_t(count);
   }
   const double count = std::ceil((stop.real - start.real) / step.real);
-  if (!(count < 9e18)) refuse(ErrorKind::Value, "arange", "from ", start.real, " to ", stop.real, " by ", step.real, " is no finite number of steps");
+  if (!(count < 9e18))
+    refuse(ErrorKind::Value, "arange", "from ", start.real, " to ", stop.real, " by ", step.real, " is no finite number of steps");
   return count > 0 ? int64_t(count) : 0;
 }
 
@@ -178,7 +185,10 @@ Tensor Tensor::arange(Scalar start, Scalar stop, Scalar step, Options options, S
   const DType type = type_or(options.dtype, natural);
   check_type(type, "arange");
   // Narrow types count in a wider one, in which every place is exact.
-  const DType counting = is_narrow_float(type) ? DType::float32 : is_float(type) ? type : item_size(type) < 4 || type == DType::int32 ? DType::int32 : DType::int64;
+  const DType counting = is_narrow_float(type)                         ? DType::float32
+                         : is_float(type)                              ? type
+                         : item_size(type) < 4 || type == DType::int32 ? DType::int32
+                                                                       : DType::int64;
   Tensor result = tensor_of(iota(count, counting));
   if (step.real != 1) result = result * step;
   if (start.real != 0) result = result + start;
@@ -192,7 +202,8 @@ Tensor Tensor::linspace(Scalar start, Scalar stop, int64_t steps, Options option
   check_type(type, "linspace");
   const double by = steps > 1 ? (stop.real - start.real) / double(steps - 1) : 0;
   // From the nearer end, so that both are exact.
-  const Tensor place = tensor_of(iota(steps, wide)), from_start = place * by + start.real, from_stop = (place - double(steps - 1)) * by + stop.real;
+  const Tensor place = tensor_of(iota(steps, wide)), from_start = place * by + start.real,
+               from_stop = (place - double(steps - 1)) * by + stop.real;
   const Tensor result = steps > 1 ? (place < double(steps) / 2).where(from_start, from_stop) : from_start;
   return tensor_of(on_device(whit::cast(NodeRef(node_of(result, "linspace")), type), options.device, "linspace"));
 }

@@ -67,19 +67,24 @@ int64_t named_axes(std::span<const Index> indices, const Sizes& sizes) {
     named += index.kind() == Index::Kind::integer || index.kind() == Index::Kind::slice || index.kind() == Index::Kind::tensor;
     ellipses += index.kind() == Index::Kind::ellipsis;
   }
-  if (named > int64_t(sizes.size())) refuse(ErrorKind::Index, "index", named, " indices are given, but ", text(sizes), " has ", sizes.size(), sizes.size() == 1 ? " axis" : " axes");
+  if (named > int64_t(sizes.size()))
+    refuse(ErrorKind::Index, "index", named, " indices are given, but ", text(sizes), " has ", sizes.size(),
+           sizes.size() == 1 ? " axis" : " axes");
   if (ellipses > 1) refuse(ErrorKind::Index, "index", "there can be only one Ellipsis");
   return named;
 }
 
 void check_index_tensor(const Tensor& tensor) {
   const DType type = node_of(tensor, "index")->dtype;
-  if (type == DType::boolean) refuse(ErrorKind::Type, "index", "a bool tensor would select a number of elements that is known only after computing; use where or masked_fill");
+  if (type == DType::boolean)
+    refuse(ErrorKind::Type, "index",
+           "a bool tensor would select a number of elements that is known only after computing; use where or masked_fill");
   if (!is_integer(type)) refuse(ErrorKind::Type, "index", "index tensors hold integers, not ", name(type), "; cast to int32");
 }
 
 int64_t resolve(int64_t index, int64_t size, size_t axis, const Sizes& sizes) {
-  if (index < -size || index >= size) refuse(ErrorKind::Index, "index", "index ", index, " is out of range: axis ", axis, " of ", text(sizes), " has size ", size);
+  if (index < -size || index >= size)
+    refuse(ErrorKind::Index, "index", "index ", index, " is out of range: axis ", axis, " of ", text(sizes), " has size ", size);
   return index < 0 ? index + size : index;
 }
 
@@ -127,8 +132,8 @@ struct Gathering {
   size_t before = 0, after = 0;
   Sizes places_shape;  // the sizes of the indexed axes
   int64_t places = 1;
-  Tensor place;        // broadcast of the index tensors; `places` or beyond where one is out of range
-  Tensor merged;       // the view as (before …, after …, places)
+  Tensor place;   // broadcast of the index tensors; `places` or beyond where one is out of range
+  Tensor merged;  // the view as (before …, after …, places)
 };
 
 DType place_type_of(const std::vector<std::pair<int64_t, Tensor>>& tensors, int64_t places) {
@@ -158,7 +163,8 @@ Gathering arrange(const Selection& selection) {
   Tensor inside;
   for (size_t k = 0; k < indexed.size(); ++k) {
     const int64_t size = g.places_shape[k];
-    const Tensor raw = selection.tensors[k].second.cast(type), index = is_signed(selection.tensors[k].second.dtype()) ? (raw < 0).where(raw + size, raw) : raw;
+    const Tensor raw = selection.tensors[k].second.cast(type),
+                 index = is_signed(selection.tensors[k].second.dtype()) ? (raw < 0).where(raw + size, raw) : raw;
     g.place = g.place.defined() ? g.place * size + index : index;
     if (indexed.size() > 1) {
       const Tensor here = (index >= 0) & (index < size);
@@ -210,7 +216,9 @@ Tensor scatter_places(const Selection& selection, const Tensor& value) {
   Tensor last = Tensor::full({g.places}, -1, {.dtype = DType::int64});  // the last value for each place
   if (count > 0) {
     const Sizes pairs{g.places, count};
-    last = (tensor_of(places(pairs, 0, g.place.dtype())) == g.place.reshape({1, count}).expand(pairs)).where(tensor_of(places(pairs, 1, DType::int64)), -1).max(1);
+    last = (tensor_of(places(pairs, 0, g.place.dtype())) == g.place.reshape({1, count}).expand(pairs))
+               .where(tensor_of(places(pairs, 1, DType::int64)), -1)
+               .max(1);
   }
   const Tensor written = (last >= 0).where(pick(last.unsqueeze(1), values.unsqueeze(-2)), g.merged);
   Sizes apart(merged.begin(), merged.end() - 1);
@@ -238,8 +246,10 @@ Tensor& Tensor::set(std::initializer_list<Index> indices, const Operand& value) 
   const Call call(value.site);
   const Selection selection = select(*this, std::vector<Index>(indices));
   Tensor view = selection.view;
-  if (selection.tensors.empty()) view.assign(value);
-  else view.assign(scatter_places(selection, value.tensor ? *value.tensor : full({}, value.scalar, {.dtype = common_type({&value}, "set")})));
+  if (selection.tensors.empty())
+    view.assign(value);
+  else
+    view.assign(scatter_places(selection, value.tensor ? *value.tensor : full({}, value.scalar, {.dtype = common_type({&value}, "set")})));
   return *this;
 }
 
@@ -248,11 +258,13 @@ Tensor Tensor::gather(int64_t axis, const Tensor& index, Site at) const {
   const Sizes sizes = sizes_of(node_of(*this, "gather")), wanted = sizes_of(node_of(index, "gather"));
   check_index_tensor(index);
   const int64_t place = axis_of(axis, int64_t(sizes.size()), "gather");
-  if (wanted.size() != sizes.size()) refuse(ErrorKind::Shape, "gather", "the index ", text(wanted), " and the tensor ", text(sizes), " need the same number of axes");
+  if (wanted.size() != sizes.size())
+    refuse(ErrorKind::Shape, "gather", "the index ", text(wanted), " and the tensor ", text(sizes), " need the same number of axes");
   std::vector<std::pair<int64_t, int64_t>> ranges;
   for (size_t i = 0; i < sizes.size(); ++i) {
     ranges.emplace_back(0, int64_t(i) == place ? sizes[i] : wanted[i]);
-    if (ranges.back().second > sizes[i]) refuse(ErrorKind::Shape, "gather", "the index ", text(wanted), " is larger than the tensor ", text(sizes), " along axis ", i);
+    if (ranges.back().second > sizes[i])
+      refuse(ErrorKind::Shape, "gather", "the index ", text(wanted), " is larger than the tensor ", text(sizes), " along axis ", i);
   }
   const int64_t size = sizes[size_t(place)];
   const DType type = place_type_of({{place, index}}, size);

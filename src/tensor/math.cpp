@@ -52,8 +52,14 @@ Tensor wide_expm1(const Tensor& x) { return wide_tanh(0.5 * x) * (x.exp() + 1); 
 
 // For x in [0, 1]: x + x³ P(x²)/Q(x²) after bringing x above tan(π/8) to (x - 1) / (x + 1) (the Cephes library's form).
 Tensor unit_atan(const Tensor& x) {
-  static constexpr std::array p{-8.750608600031904122785e-1, -1.615753718733365076637e1, -7.500855792314704667340e1, -1.228866684490136173410e2, -6.485021904942025371773e1};
-  static constexpr std::array q{1.0, 2.485846490142306297962e1, 1.650270098316988542046e2, 4.328810604912902668951e2, 4.853903996359136964868e2, 1.945506571482613964425e2};
+  static constexpr std::array p{-8.750608600031904122785e-1, -1.615753718733365076637e1, -7.500855792314704667340e1,
+                                -1.228866684490136173410e2, -6.485021904942025371773e1};
+  static constexpr std::array q{1.0,
+                                2.485846490142306297962e1,
+                                1.650270098316988542046e2,
+                                4.328810604912902668951e2,
+                                4.853903996359136964868e2,
+                                1.945506571482613964425e2};
   const Tensor high = x > 0.41421356237309503, reduced = high.where((x - 1) / (x + 1), x), square = reduced * reduced;
   const Tensor angle = reduced + reduced * (square * polynomial(square, p) / polynomial(square, q));
   return high.where(angle + std::numbers::pi / 4, angle);
@@ -67,20 +73,36 @@ Tensor wide_atan(const Tensor& x) {
 
 // erf in float32: x P(x²)/Q(x²) up to where the result rounds to 1.
 Tensor erf32(const Tensor& x) {
-  static constexpr std::array p{0.00022905065861350646, 0.0034082910107109506, 0.050955695062380861, 0.18520832239976145, 1.128379143519084};
-  static constexpr std::array q{-1.1791602954361697e-7, 0.000023547966471313185, 0.0010179625278914885, 0.014070470171167667, 0.11098505178285362, 0.49746925110067538, 1.0};
+  static constexpr std::array p{0.00022905065861350646, 0.0034082910107109506, 0.050955695062380861, 0.18520832239976145,
+                                1.128379143519084};
+  static constexpr std::array q{-1.1791602954361697e-7,
+                                0.000023547966471313185,
+                                0.0010179625278914885,
+                                0.014070470171167667,
+                                0.11098505178285362,
+                                0.49746925110067538,
+                                1.0};
   const Tensor bounded = x.clip(-3.832506856900711, 3.832506856900711), square = bounded * bounded;
   return (bounded * polynomial(square, p) / polynomial(square, q)).clip(-1, 1);
 }
 
 // erf in float64, after W. J. Cody, "Rational Chebyshev approximations for the error function" (1969).
 Tensor erf64(const Tensor& x) {
-  static constexpr std::array a{1.85777706184603153e-1, 3.16112374387056560e0, 1.13864154151050156e2, 3.77485237685302021e2, 3.20937758913846947e3};
+  static constexpr std::array a{1.85777706184603153e-1, 3.16112374387056560e0, 1.13864154151050156e2, 3.77485237685302021e2,
+                                3.20937758913846947e3};
   static constexpr std::array b{1.0, 2.36012909523441209e1, 2.44024637934444173e2, 1.28261652607737228e3, 2.84423683343917062e3};
-  static constexpr std::array c{2.15311535474403846e-8, 5.64188496988670089e-1, 8.88314979438837594e0, 6.61191906371416295e1, 2.98635138197400131e2,
-                                8.81952221241769090e2,  1.71204761263407058e3,  2.05107837782607147e3, 1.23033935479799725e3};
-  static constexpr std::array d{1.0, 1.57449261107098347e1, 1.17693950891312499e2, 5.37181101862009858e2, 1.62138957456669019e3,
-                                3.29079923573345963e3, 4.36261909014324716e3, 3.43936767414372164e3, 1.23033935480374942e3};
+  static constexpr std::array c{2.15311535474403846e-8, 5.64188496988670089e-1, 8.88314979438837594e0,
+                                6.61191906371416295e1,  2.98635138197400131e2,  8.81952221241769090e2,
+                                1.71204761263407058e3,  2.05107837782607147e3,  1.23033935479799725e3};
+  static constexpr std::array d{1.0,
+                                1.57449261107098347e1,
+                                1.17693950891312499e2,
+                                5.37181101862009858e2,
+                                1.62138957456669019e3,
+                                3.29079923573345963e3,
+                                4.36261909014324716e3,
+                                3.43936767414372164e3,
+                                1.23033935480374942e3};
   const Tensor size = x.abs(), small = size < 0.46875;
   const Tensor near = small.where(x, 0), square = near * near;
   const Tensor far = small.where(1, size).minimum(6), rest = (-far * far).exp() * polynomial(far, c) / polynomial(far, d);

@@ -37,9 +37,11 @@ Sizes resolve_shape(Sizes shape, const Sizes& from, std::string_view operation) 
   }
   const int64_t count = product(from);
   if (open && known == 0) refuse(ErrorKind::Shape, operation, "-1 in ", text(shape), " could be any size, since another size is 0");
-  if (open && count % known == 0) *open = count / known;
+  if (open && count % known == 0)
+    *open = count / known;
   else if (open || known != count)
-    refuse(ErrorKind::Shape, operation, text(from), " has ", count, " elements and doesn't fit ", text(shape), open ? concat(", a multiple of ", known) : concat(" with ", known));
+    refuse(ErrorKind::Shape, operation, text(from), " has ", count, " elements and doesn't fit ", text(shape),
+           open ? concat(", a multiple of ", known) : concat(" with ", known));
   return shape;
 }
 
@@ -54,7 +56,9 @@ Tensor Tensor::reshape(Sizes shape, Site at) const {
 Tensor Tensor::permute(std::vector<int64_t> axes, Site at) const {
   const Call call(at);
   const Node* node = node_of(*this, "permute");
-  if (axes.size() != node->rank) refuse(ErrorKind::Shape, "permute", axes.size(), " axes are given, but ", text(sizes_of(node)), " has ", node->rank, "; list each axis once");
+  if (axes.size() != node->rank)
+    refuse(ErrorKind::Shape, "permute", axes.size(), " axes are given, but ", text(sizes_of(node)), " has ", node->rank,
+           "; list each axis once");
   for (int64_t& axis : axes) axis = axis_of(axis, node->rank, "permute");
   std::vector<bool> seen(axes.size());
   for (const int64_t axis : axes) {
@@ -85,7 +89,8 @@ Tensor Tensor::expand(Sizes shape, Site at) const {
   NodeRef node(node_of(*this, "expand"));
   const Sizes from = sizes_of(node.get());
   const auto fail = [&] {
-    refuse(ErrorKind::Shape, "expand", text(from), " can't become ", text(shape), ": counted from the last axis, only sizes of 1 stretch; -1 keeps a size; new axes come in front");
+    refuse(ErrorKind::Shape, "expand", text(from), " can't become ", text(shape),
+           ": counted from the last axis, only sizes of 1 stretch; -1 keeps a size; new axes come in front");
   };
   if (shape.size() < from.size()) fail();
   const size_t lead = shape.size() - from.size();
@@ -102,11 +107,14 @@ Tensor Tensor::shrink(Pairs ranges, Site at) const {
   const Call call(at);
   NodeRef node(node_of(*this, "shrink"));
   const Sizes sizes = sizes_of(node.get());
-  if (ranges.size() != sizes.size()) refuse(ErrorKind::Shape, "shrink", ranges.size(), " ranges are given, but ", text(sizes), " has ", sizes.size(), " axes; give [first, last) for each");
+  if (ranges.size() != sizes.size())
+    refuse(ErrorKind::Shape, "shrink", ranges.size(), " ranges are given, but ", text(sizes), " has ", sizes.size(),
+           " axes; give [first, last) for each");
   bool whole = true;
   for (size_t i = 0; i < sizes.size(); ++i) {
     auto& [first, last] = ranges[i];
-    if (first < 0 || first > last || last > sizes[i]) refuse(ErrorKind::Index, "shrink", "[", first, ", ", last, ") is not within axis ", i, " of ", text(sizes));
+    if (first < 0 || first > last || last > sizes[i])
+      refuse(ErrorKind::Index, "shrink", "[", first, ", ", last, ") is not within axis ", i, " of ", text(sizes));
     whole = whole && first == 0 && last == sizes[i];
     last -= first;
   }
@@ -117,12 +125,14 @@ Tensor Tensor::pad(Pairs padding, Scalar value, Site at) const {
   const Call call(at);
   const Sizes sizes = sizes_of(node_of(*this, "pad"));
   if (padding.size() != sizes.size())
-    refuse(ErrorKind::Shape, "pad", padding.size(), " pairs are given, but ", text(sizes), " has ", sizes.size(), " axes; give {before, after} for each, {0, 0} for none");
+    refuse(ErrorKind::Shape, "pad", padding.size(), " pairs are given, but ", text(sizes), " has ", sizes.size(),
+           " axes; give {before, after} for each, {0, 0} for none");
   Pairs kept;
   for (size_t i = 0; i < sizes.size(); ++i) {
     auto& [before, after] = padding[i];
     kept.emplace_back(std::max<int64_t>(-before, 0), sizes[i] - std::max<int64_t>(-after, 0));
-    if (kept[i].first > kept[i].second) refuse(ErrorKind::Shape, "pad", "{", before, ", ", after, "} cuts off more than axis ", i, " of ", text(sizes), " has");
+    if (kept[i].first > kept[i].second)
+      refuse(ErrorKind::Shape, "pad", "{", before, ", ", after, "} cuts off more than axis ", i, " of ", text(sizes), " has");
     before = std::max<int64_t>(before, 0);
     after = std::max<int64_t>(after, 0);
   }
@@ -190,13 +200,15 @@ Tensor Tensor::repeat(Sizes counts, Site at) const {
   Sizes sizes = sizes_of(node_of(*this, "repeat"));
   check_sizes(counts, "repeat");
   if (counts.size() < sizes.size())
-    refuse(ErrorKind::Shape, "repeat", counts.size(), " counts are given, but ", text(sizes), " has ", sizes.size(), " axes; give one for each, 1 to keep it");
+    refuse(ErrorKind::Shape, "repeat", counts.size(), " counts are given, but ", text(sizes), " has ", sizes.size(),
+           " axes; give one for each, 1 to keep it");
   sizes.insert(sizes.begin(), counts.size() - sizes.size(), 1);
   Sizes split, spread, merged;
   for (size_t i = 0; i < counts.size(); ++i) {
     split.insert(split.end(), {1, sizes[i]});
     spread.insert(spread.end(), {counts[i], sizes[i]});
-    if (__builtin_mul_overflow(counts[i], sizes[i], &merged.emplace_back())) refuse(ErrorKind::Shape, "repeat", counts[i], " times ", sizes[i], " is more than 2^63");
+    if (__builtin_mul_overflow(counts[i], sizes[i], &merged.emplace_back()))
+      refuse(ErrorKind::Shape, "repeat", counts[i], " times ", sizes[i], " is more than 2^63");
   }
   return reshape(split).expand(spread).reshape(merged);
 }
@@ -218,7 +230,9 @@ std::vector<Tensor> Tensor::split(std::vector<int64_t> sizes, int64_t axis, Site
   const size_t place = size_t(axis_of(axis, int64_t(shape.size()), "split"));
   check_sizes(sizes, "split");
   const int64_t total = std::accumulate(sizes.begin(), sizes.end(), int64_t(0));
-  if (total != shape[place]) refuse(ErrorKind::Shape, "split", "the pieces ", text(sizes), " are ", total, " together, but axis ", axis, " of ", text(shape), " has ", shape[place]);
+  if (total != shape[place])
+    refuse(ErrorKind::Shape, "split", "the pieces ", text(sizes), " are ", total, " together, but axis ", axis, " of ", text(shape),
+           " has ", shape[place]);
   std::vector<Tensor> pieces;
   int64_t first = 0;
   for (const int64_t size : sizes) {
@@ -289,8 +303,11 @@ Tensor Tensor::cat(const std::vector<Tensor>& tensors, int64_t axis, Site at) {
     nodes.emplace_back(node_of(tensor, "cat"));
     Sizes sizes = sizes_of(nodes.back().get()), like = first;
     if (sizes.size() == first.size()) like[place] = sizes[place];
-    if (sizes != like) refuse(ErrorKind::Shape, "cat", text(first), " and ", text(sizes), " differ in more than axis ", axis, "; the other sizes must be equal");
-    if (__builtin_add_overflow(total, sizes[place], &total)) refuse(ErrorKind::Shape, "cat", "the sizes of axis ", axis, " are more than 2^63 together");
+    if (sizes != like)
+      refuse(ErrorKind::Shape, "cat", text(first), " and ", text(sizes), " differ in more than axis ", axis,
+             "; the other sizes must be equal");
+    if (__builtin_add_overflow(total, sizes[place], &total))
+      refuse(ErrorKind::Shape, "cat", "the sizes of axis ", axis, " are more than 2^63 together");
     type = promote(type, tensor.dtype());
   }
   check_devices(nodes, "cat");
@@ -301,7 +318,9 @@ Tensor Tensor::stack(const std::vector<Tensor>& tensors, int64_t axis, Site at) 
   const Call call(at);
   std::vector<Tensor> layers;
   for (const Tensor& tensor : tensors) {
-    if (tensor.shape() != tensors[0].shape()) refuse(ErrorKind::Shape, "stack", "the shapes ", text(tensors[0].shape()), " and ", text(tensor.shape()), " differ; they must be equal");
+    if (tensor.shape() != tensors[0].shape())
+      refuse(ErrorKind::Shape, "stack", "the shapes ", text(tensors[0].shape()), " and ", text(tensor.shape()),
+             " differ; they must be equal");
     layers.push_back(tensor.unsqueeze(axis));
   }
   if (layers.empty()) refuse(ErrorKind::Value, "stack", "there are no tensors");

@@ -91,7 +91,8 @@ struct FloatFormat {
 // The text of the values of a tensor.
 class Writer {
  public:
-  Writer(const Sizes& shape, DType type, std::vector<std::byte> bytes, size_t indent) : shape_(shape), type_(type), bytes_(std::move(bytes)), indent_(indent), shortened_(product(shape) > kThreshold) {
+  Writer(const Sizes& shape, DType type, std::vector<std::byte> bytes, size_t indent)
+      : shape_(shape), type_(type), bytes_(std::move(bytes)), indent_(indent), shortened_(product(shape) > kThreshold) {
     if (is_float(type)) {
       std::vector<double> values;
       for_shown(0, 0, [&](int64_t i) { values.push_back(float_of_bits(type_, bits(i))); });
@@ -145,8 +146,10 @@ class Writer {
         separate(axis);
         i = shape_[axis] - kEdge;
       }
-      if (innermost) append(element(base + i * stride(axis)));
-      else write(axis + 1, base + i * stride(axis));
+      if (innermost)
+        append(element(base + i * stride(axis)));
+      else
+        write(axis + 1, base + i * stride(axis));
     }
     out_ += ']';
   }

@@ -37,7 +37,8 @@ Tensor extreme(const Tensor& x, Op op, const Axes& axes, bool keepdim, std::stri
   const Sizes sizes = sizes_of(node.get());
   const std::vector<int64_t> list = axes_of(axes, int64_t(sizes.size()), operation);
   for (const int64_t axis : list)
-    if (sizes[size_t(axis)] == 0) refuse(ErrorKind::Value, operation, "axis ", axis, " of ", text(sizes), " is empty, and nothing has no ", operation);
+    if (sizes[size_t(axis)] == 0)
+      refuse(ErrorKind::Value, operation, "axis ", axis, " of ", text(sizes), " is empty, and nothing has no ", operation);
   return fold(std::move(node), op, list, keepdim);
 }
 

@@ -21,7 +21,8 @@ NodeRef assign_node(const Node* old, const NodeRef& value, const Node* written =
 using Steps = std::vector<Shown::Step>;
 
 NodeRef replay(const Steps& steps, NodeRef node) {
-  for (const Shown::Step& step : steps) node = step.op == Op::Reshape ? reshape(std::move(node), step.args) : make(step.op, {node.get()}, step.args);
+  for (const Shown::Step& step : steps)
+    node = step.op == Op::Reshape ? reshape(std::move(node), step.args) : make(step.op, {node.get()}, step.args);
   return node;
 }
 
@@ -53,7 +54,8 @@ NodeRef undo(const Shown::Step& step, const NodeRef& node) {
     }
     case Op::Shrink: {
       Sizes padding;
-      for (size_t i = 0; i < step.from.size(); ++i) padding.insert(padding.end(), {step.args[2 * i], step.from[i] - step.args[2 * i] - step.args[2 * i + 1]});
+      for (size_t i = 0; i < step.from.size(); ++i)
+        padding.insert(padding.end(), {step.args[2 * i], step.from[i] - step.args[2 * i] - step.args[2 * i + 1]});
       return make(Op::Pad, {node.get()}, padding);
     }
     default: return spread_out(node, size_t(step.args[0]), step.args[3], step.from[size_t(step.args[0])]);  // Window
@@ -96,7 +98,10 @@ NodeRef write_storage(NodeRef old, Steps steps, const NodeRef& value) {
   const NodeRef place = replay(steps, old);
   // A view whose value has been read has a copy of it, and would be taken for that.
   const bool whole = place == old, copied = any_realized(place.get(), old.get());
-  return reshape(whole ? assign_node(old.get(), value) : copied ? assign_node(old.get(), merged(steps, value, old)) : assign_node(old.get(), value, place.get()), shape);
+  return reshape(whole    ? assign_node(old.get(), value)
+                 : copied ? assign_node(old.get(), merged(steps, value, old))
+                          : assign_node(old.get(), value, place.get()),
+                 shape);
 }
 
 // Writes through a view: the base gets a new version, and the view shows that one.
@@ -115,7 +120,8 @@ Tensor& Tensor::assign(const Operand& value) {
   const Operand self(*this);
   const DType type = common_type({&self, &value}, "assign");
   if (type != dtype())
-    refuse(ErrorKind::Type, "assign", value.tensor ? name(value.tensor->dtype()) : name(type_of(value.scalar)), " values don't fit a tensor of ", name(dtype()), "; cast them");
+    refuse(ErrorKind::Type, "assign", value.tensor ? name(value.tensor->dtype()) : name(type_of(value.scalar)),
+           " values don't fit a tensor of ", name(dtype()), "; cast them");
   NodeRef node = operand_node(value, type, "assign");
   const std::array<NodeRef, 2> both{old, node};
   check_devices(both, "assign");
@@ -123,8 +129,10 @@ Tensor& Tensor::assign(const Operand& value) {
   if (from.size() > sizes.size() || broadcast(sizes, from, "assign") != sizes)
     refuse(ErrorKind::Shape, "assign", "a value of shape ", text(from), " doesn't broadcast to the tensor's ", text(sizes));
   node = whit::expand(std::move(node), sizes);
-  if (is_view(*this)) write_view(*handle_, *shown_, node);
-  else handle_->set_node(has_storage(old.get()) ? assign_node(old.get(), node) : node);
+  if (is_view(*this))
+    write_view(*handle_, *shown_, node);
+  else
+    handle_->set_node(has_storage(old.get()) ? assign_node(old.get(), node) : node);
   return *this;
 }
 
@@ -172,7 +180,8 @@ std::optional<bool> Tensor::requires_grad() const {
 Tensor& Tensor::requires_grad_(std::optional<bool> value, Site at) {
   const Call call(at);
   const NodeRef node(node_of(*this, "requires_grad_"));
-  if (value == true && !is_float(node->dtype)) refuse(ErrorKind::Type, "requires_grad_", "only floats have gradients, not ", name(node->dtype), "; cast first");
+  if (value == true && !is_float(node->dtype))
+    refuse(ErrorKind::Type, "requires_grad_", "only floats have gradients, not ", name(node->dtype), "; cast first");
   handle_->requires_grad = !value ? Handle::Gradient::unset : *value ? Handle::Gradient::yes : Handle::Gradient::no;
   // Expressions that are equal are one node; a tensor with a gradient of its own has to be told apart.
   if (value == true && !is_view(*this) && !has_storage(node.get())) handle_->set_node(stored(node));

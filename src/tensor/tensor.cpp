@@ -31,6 +31,15 @@ bool Tensor::is_realized() const { return whit::is_realized(node_of(*this, "is_r
 
 namespace {
 
+// Realises, and says in what goes wrong where it was asked for.
+void run(std::span<Handle* const> handles) {
+  try {
+    realize(handles);
+  } catch (const UserError& error) {
+    refuse(error.kind(), "realize", error.what());
+  }
+}
+
 // Whether the tensor has to stay what it is, with a value beside: a view of a tensor that someone holds, which can be written through it.
 // If nobody does, the view lets its base go, and with it what the base was computed from.
 bool shows_another(const Tensor& tensor) {
@@ -39,8 +48,10 @@ bool shows_another(const Tensor& tensor) {
   Shown& shown = *tensor.shown();
   handle.base = nullptr;
   const bool held = shown.base.use_count() > 1;
-  if (held) handle.base = shown.base;
-  else shown.base = nullptr;
+  if (held)
+    handle.base = shown.base;
+  else
+    shown.base = nullptr;
   return held;
 }
 
@@ -51,7 +62,7 @@ void compute(const Tensor& tensor) {
   if (is_realized(node.get())) return;
   Handle beside(node);
   Handle* const target = shows_another(tensor) || has_unset_leaf(node.get()) ? &beside : &handle;
-  realize(std::span(&target, 1));
+  run(std::span(&target, 1));
 }
 
 }  // namespace
@@ -70,7 +81,7 @@ void realize(const std::vector<Tensor>& tensors, Site at) {
     Handle& handle = *tensor.handle();
     handles.push_back(shows_another(tensor) ? beside.emplace_back(std::make_unique<Handle>(handle.node())).get() : &handle);
   }
-  realize(handles);
+  run(handles);
 }
 
 void Tensor::copy_to(void* destination, size_t bytes, Site at) const {
@@ -90,12 +101,15 @@ void Tensor::read_as(DType type, void* destination, Site at) const {
   std::vector<std::byte> bytes(count * item_size(from));
   copy_to(bytes.data(), bytes.size());
   for (size_t i = 0; i < count; ++i)
-    store_element(type, static_cast<std::byte*>(destination) + i * item_size(type), convert(from, type, load_element(from, &bytes[i * item_size(from)])));
+    store_element(type, static_cast<std::byte*>(destination) + i * item_size(type),
+                  convert(from, type, load_element(from, &bytes[i * item_size(from)])));
 }
 
 void Tensor::read_item(DType type, void* destination, Site at) const {
   const Call call(at);
-  if (numel() != 1) refuse(ErrorKind::Shape, "item", "a tensor of shape ", text(shape()), " has ", numel(), " elements, not one; index or reduce it first, or use to_vector");
+  if (numel() != 1)
+    refuse(ErrorKind::Shape, "item", "a tensor of shape ", text(shape()), " has ", numel(),
+           " elements, not one; index or reduce it first, or use to_vector");
   read_as(type, destination, at);
 }
 

@@ -4,8 +4,9 @@
 namespace whit {
 namespace {
 
-constexpr DType kTypes[] = {DType::boolean, DType::int8,    DType::uint8,  DType::int16,       DType::uint16,      DType::int32,   DType::uint32,  DType::int64,
-                            DType::uint64,  DType::float16, DType::bfloat16, DType::float8_e4m3, DType::float8_e5m2, DType::float32, DType::float64};
+constexpr DType kTypes[] = {DType::boolean,  DType::int8,        DType::uint8,       DType::int16,   DType::uint16,
+                            DType::int32,    DType::uint32,      DType::int64,       DType::uint64,  DType::float16,
+                            DType::bfloat16, DType::float8_e4m3, DType::float8_e5m2, DType::float32, DType::float64};
 
 bool takes(Op op, DType type) {
   if (!has(op, alu) || has(op, typed)) return false;
@@ -19,12 +20,16 @@ bool takes(Op op, DType type) {
 std::vector<Bits> operands(DType type, size_t count, std::mt19937_64& random) {
   std::vector<Bits> values;
   if (is_float(type))
-    for (const double v : {0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 3.0, -2.5, 1e-30, 1e-42, 1e30, 88.5, -104.0, 0.0 / 0.0, 1.0 / 0.0, -1.0 / 0.0}) values.push_back(bits_of_float(type, v));
+    for (const double v : {0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 3.0, -2.5, 1e-30, 1e-42, 1e30, 88.5, -104.0, 0.0 / 0.0, 1.0 / 0.0, -1.0 / 0.0})
+      values.push_back(bits_of_float(type, v));
   else
-    for (const int64_t v : {int64_t(0), int64_t(1), int64_t(-1), int64_t(2), int64_t(7), int64_t(31), int64_t(64), std::numeric_limits<int64_t>::min() >> (type == DType::boolean ? 0 : 64 - bit_width(type)), std::numeric_limits<int64_t>::max() >> (type == DType::boolean ? 0 : 64 - bit_width(type))})
+    for (const int64_t v : {int64_t(0), int64_t(1), int64_t(-1), int64_t(2), int64_t(7), int64_t(31), int64_t(64),
+                            std::numeric_limits<int64_t>::min() >> (type == DType::boolean ? 0 : 64 - bit_width(type)),
+                            std::numeric_limits<int64_t>::max() >> (type == DType::boolean ? 0 : 64 - bit_width(type))})
       values.push_back(bits_of_integer(type, v));
   std::uniform_real_distribution<double> near(-20, 20);
-  while (values.size() < count) values.push_back(is_float(type) ? bits_of_float(type, near(random)) : bits_of_integer(type, int64_t(random())));
+  while (values.size() < count)
+    values.push_back(is_float(type) ? bits_of_float(type, near(random)) : bits_of_integer(type, int64_t(random())));
   std::ranges::shuffle(values, random);
   values.resize(count);
   return values;
@@ -37,7 +42,12 @@ double tolerance(Op op, DType type) {
   const bool elementary = OpSet::of(Op::Exp, Op::Exp2, Op::Log, Op::Log2, Op::Sin, Op::Cos, Op::Pow).contains(op);
   const bool loose = elementary || (device_under_test() == "CL" && OpSet::of(Op::Divide, Op::Reciprocal, Op::Sqrt).contains(op));
   if (!loose) return 0;
-  const int mantissa = type == DType::float64 ? 52 : type == DType::float16 ? 10 : type == DType::bfloat16 ? 7 : type == DType::float8_e4m3 ? 3 : type == DType::float8_e5m2 ? 2 : 23;
+  const int mantissa = type == DType::float64       ? 52
+                       : type == DType::float16     ? 10
+                       : type == DType::bfloat16    ? 7
+                       : type == DType::float8_e4m3 ? 3
+                       : type == DType::float8_e5m2 ? 2
+                                                    : 23;
   return std::ldexp(4.0, -mantissa - 1);
 }
 
@@ -80,7 +90,8 @@ TEST(Conformance, EveryOpInEveryType) {
       ASSERT_EQ(wanted.size(), computed[c].size());
       for (size_t i = 0; i < wanted.size(); ++i, ++checked)
         ASSERT_TRUE(agrees(result->dtype, wanted[i], computed[c][i], tolerance(op, of), least))
-            << name(op) << " of " << name(of) << " at " << i << ": " << float_of_bits(result->dtype, computed[c][i]) << " where " << float_of_bits(result->dtype, wanted[i]) << " is meant";
+            << name(op) << " of " << name(of) << " at " << i << ": " << float_of_bits(result->dtype, computed[c][i]) << " where "
+            << float_of_bits(result->dtype, wanted[i]) << " is meant";
     }
   }
   EXPECT_GT(checked, 10000u);
@@ -95,14 +106,16 @@ TEST(Conformance, EveryCast) {
     std::vector<NodeRef> results;
     for (const DType to : kTypes)
       for (const Op op : {Op::Cast, Op::Bitcast})
-        if (from != to && (op == Op::Cast || (item_size(from) == item_size(to) && from != DType::boolean && to != DType::boolean))) results.push_back(trial.make(op, {source}, {}, to));
+        if (from != to && (op == Op::Cast || (item_size(from) == item_size(to) && from != DType::boolean && to != DType::boolean)))
+          results.push_back(trial.make(op, {source}, {}, to));
     const auto computed = trial.computed(results);
     for (size_t c = 0; c < results.size(); ++c) {
       const DType to = results[c]->dtype;
       const std::vector<Bits> wanted = trial.reference(results[c]).values;
       for (size_t i = 0; i < wanted.size(); ++i)
-        ASSERT_TRUE(agrees(to, wanted[i], computed[c][i], 0, 0)) << name(results[c]->op) << " from " << name(from) << " to " << name(to) << " at " << i << ": " << float_of_bits(to, computed[c][i]) << " where "
-                                                                  << float_of_bits(to, wanted[i]) << " is meant";
+        ASSERT_TRUE(agrees(to, wanted[i], computed[c][i], 0, 0))
+            << name(results[c]->op) << " from " << name(from) << " to " << name(to) << " at " << i << ": "
+            << float_of_bits(to, computed[c][i]) << " where " << float_of_bits(to, wanted[i]) << " is meant";
     }
   }
 }

@@ -34,7 +34,8 @@ class RandomTensors {
     for (const int64_t size : shape) count *= size;
     std::vector<Bits> values;
     std::uniform_real_distribution<double> real(-2, 2);
-    for (int64_t i = 0; i < count; ++i) values.push_back(is_float(type) ? bits_of_float(type, real(trial.random)) : bits_of_integer(type, int64_t(pick(9)) - 4));
+    for (int64_t i = 0; i < count; ++i)
+      values.push_back(is_float(type) ? bits_of_float(type, real(trial.random)) : bits_of_integer(type, int64_t(pick(9)) - 4));
     nodes_.push_back(trial.store(type, shape, values));
   }
 
@@ -193,8 +194,10 @@ void compare(uint64_t seed, int steps) {
       if (const double v = std::fabs(float_of_bits(root->dtype, bits)); std::isfinite(v)) largest = std::max(largest, v);
   for (size_t i = 0; i < got.size(); ++i) {
     // Sums are taken in another order, and functions are within 2 units in the last place: errors grow with the values met on the way.
-    ASSERT_TRUE(agrees(root->dtype, wanted.values[i], got[i], 1e-4, 1e-5 * largest)) << "seed " << seed << " at " << i << ": " << float_of_bits(root->dtype, got[i]) << " where " << float_of_bits(root->dtype, wanted.values[i]) << " is meant\n"
-                                                                                        << print(std::vector<const Node*>{root.get()});
+    ASSERT_TRUE(agrees(root->dtype, wanted.values[i], got[i], 1e-4, 1e-5 * largest))
+        << "seed " << seed << " at " << i << ": " << float_of_bits(root->dtype, got[i]) << " where "
+        << float_of_bits(root->dtype, wanted.values[i]) << " is meant\n"
+        << print(std::vector<const Node*>{root.get()});
   }
 }
 

@@ -39,8 +39,10 @@ inline std::vector<Bits> evaluate_batch(const Node* root, const std::vector<std:
       const Node* node = order[i];
       Bits operands[3]{};
       for (size_t k = 0; k < sources[i].size(); ++k) operands[k] = values[sources[i][k]];
-      if (node->op == Op::Load) values[i] = inputs[size_t(node->source(0)->arg(0))][row];
-      else if (node->op != Op::Param) values[i] = evaluate_node(node, std::span(operands, sources[i].size()));
+      if (node->op == Op::Load)
+        values[i] = inputs[size_t(node->source(0)->arg(0))][row];
+      else if (node->op != Op::Param)
+        values[i] = evaluate_node(node, std::span(operands, sources[i].size()));
     }
     result.push_back(values.back());
   }

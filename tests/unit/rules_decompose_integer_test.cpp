@@ -12,15 +12,41 @@
 namespace whit {
 namespace {
 
-constexpr DType kIntegers[] = {DType::int8, DType::uint8, DType::int16, DType::uint16, DType::int32, DType::uint32, DType::int64, DType::uint64, DType::index};
+constexpr DType kIntegers[] = {DType::int8,   DType::uint8, DType::int16,  DType::uint16, DType::int32,
+                               DType::uint32, DType::int64, DType::uint64, DType::index};
 constexpr double kInfinity = std::numeric_limits<double>::infinity(), kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// Every value of small types, else the edges and some random ones.
 std::vector<Bits> values_of(DType type) {
   std::vector<Bits> values;
   if (is_float(type)) {
-    for (const double x : {0.0, -0.0, 1.0, -1.0, 0.5, 127.5, -129.0, 255.9, 32768.0, -0.99, 2147483520.0, 2147483648.0, -2147483648.0, -2147483904.0, 4294967040.0, 4294967296.0, 9223371487098961920.0,
-                           9223372036854775807.0, -9223372036854775808.0, 18446742974197923840.0, 18446744073709551616.0, 1e30, -1e30, kInfinity, -kInfinity, kNaN, 1e-40})
+    for (const double x : {0.0,
+                           -0.0,
+                           1.0,
+                           -1.0,
+                           0.5,
+                           127.5,
+                           -129.0,
+                           255.9,
+                           32768.0,
+                           -0.99,
+                           2147483520.0,
+                           2147483648.0,
+                           -2147483648.0,
+                           -2147483904.0,
+                           4294967040.0,
+                           4294967296.0,
+                           9223371487098961920.0,
+                           9223372036854775807.0,
+                           -9223372036854775808.0,
+                           18446742974197923840.0,
+                           18446744073709551616.0,
+                           1e30,
+                           -1e30,
+                           kInfinity,
+                           -kInfinity,
+                           kNaN,
+                           1e-40})
       for (const double y : {x, std::nextafter(x, 0.0), std::nextafter(x, 2 * x)}) values.push_back(bits_of_float(type, y));
     return values;
   }
@@ -50,7 +76,8 @@ void compare(const Node* meant, const Node* lowered, Check check_node) {
   const std::vector<Bits> expected = evaluate_batch(meant, inputs), results = evaluate_batch(lowered, inputs);
   for (size_t i = 0; i < expected.size(); ++i) {
     const bool equal_zeros = is_float(meant->dtype) && float_of_bits(meant->dtype, expected[i]) == float_of_bits(meant->dtype, results[i]);
-    ASSERT_TRUE(expected[i] == results[i] || equal_zeros) << name(meant->op) << " of " << name(type) << " " << inputs[0][i] << " and " << inputs[1][i] << ": " << results[i] << ", not " << expected[i];
+    ASSERT_TRUE(expected[i] == results[i] || equal_zeros) << name(meant->op) << " of " << name(type) << " " << inputs[0][i] << " and "
+                                                          << inputs[1][i] << ": " << results[i] << ", not " << expected[i];
   }
 }
 
@@ -91,7 +118,8 @@ TEST(DecomposeInteger, ThreefryHasTheKnownAnswers) {
 
 TEST(DecomposeInteger, MultiplyAddRoundsOnce) {
   Graph graph;
-  const Node* node = graph.make(Op::MulAdd, {input(graph, DType::float32, 0), input(graph, DType::float32, 1), input(graph, DType::float32, 2)});
+  const Node* node =
+      graph.make(Op::MulAdd, {input(graph, DType::float32, 0), input(graph, DType::float32, 1), input(graph, DType::float32, 2)});
   const Node* lowered = lower_op(graph, node, {});
   EXPECT_FALSE(lowered->below.contains(Op::MulAdd));
   Random random(4);
@@ -105,7 +133,9 @@ TEST(DecomposeInteger, MultiplyAddRoundsOnce) {
     const int down = kind == 2 ? -70 - int(random.next() % 12) : 0;
     inputs[0].push_back(bits_of_float(DType::float32, std::ldexp(x, down)));
     inputs[1].push_back(bits_of_float(DType::float32, kind == 2 ? std::ldexp(y, -70) : y));
-    inputs[2].push_back(bits_of_float(DType::float32, std::ldexp(random.coin() ? z : -z, kind == 2 ? -140 : kind ? int(random.next() % 64) - 40 : 0)));
+    inputs[2].push_back(bits_of_float(DType::float32, std::ldexp(random.coin() ? z : -z, kind == 2 ? -140
+                                                                                         : kind    ? int(random.next() % 64) - 40
+                                                                                                   : 0)));
   }
   // The product lies next to half a unit of z's last place, nearer than float64 can tell: rounding twice would go wrong.
   for (int i = 0; i < 4000; ++i) {
@@ -134,7 +164,8 @@ TEST(GuardDivision, NeverTrapsAndMeansTheSame) {
           inputs[0].push_back(a);
           inputs[1].push_back(b);
         }
-      const std::vector<Bits> numerators = evaluate_batch(guarded->source(0), inputs), divisors = evaluate_batch(guarded->source(1), inputs);
+      const std::vector<Bits> numerators = evaluate_batch(guarded->source(0), inputs),
+                              divisors = evaluate_batch(guarded->source(1), inputs);
       const Bits least = interval_of(type).minimum;
       for (size_t i = 0; i < divisors.size(); ++i) {
         ASSERT_NE(divisors[i], 0);

@@ -42,16 +42,19 @@ TEST_P(NarrowFloat, EncodesAndRoundsAnything) {
     for (const float x : {value, value / 2 + next / 2})
       for (int64_t delta = -1; delta <= 1; ++delta) inputs.push_back(Bits(uint32_t(std::bit_cast<uint32_t>(x) + uint32_t(delta))));
   }
-  for (const uint32_t special : {0x7f800000u, 0xff800000u, 0x7fc00000u, 0xffc00000u, 0x7f800001u, 0x7fffffffu, 0xffffffffu, 0x7f7fffffu, 0u, 0x80000000u, 1u, 0x80000001u, 0x79000000u, 0xf9000000u})
+  for (const uint32_t special : {0x7f800000u, 0xff800000u, 0x7fc00000u, 0xffc00000u, 0x7f800001u, 0x7fffffffu, 0xffffffffu, 0x7f7fffffu, 0u,
+                                 0x80000000u, 1u, 0x80000001u, 0x79000000u, 0xf9000000u})
     inputs.push_back(special);
   Graph graph;
   const Node* x = input(graph, DType::float32);
-  const std::vector<Bits> encoded = evaluate_batch(encode(graph, x, type()), {inputs}), rounded = evaluate_batch(round_to_narrow(graph, x, type()), {inputs});
+  const std::vector<Bits> encoded = evaluate_batch(encode(graph, x, type()), {inputs}),
+                          rounded = evaluate_batch(round_to_narrow(graph, x, type()), {inputs});
   for (size_t i = 0; i < inputs.size(); ++i) {
     const float value = std::bit_cast<float>(uint32_t(inputs[i]));
     // The sign of a NaN is nobody's business: the evaluator has one NaN.
     const uint16_t sign = uint16_t(1u << (bit_width(type()) - 1)), expected = encode_narrow(type(), value);
-    ASSERT_TRUE(encoded[i] == expected || (std::isnan(value) && (encoded[i] | sign) == (expected | sign))) << std::hexfloat << value << " " << encoded[i] << " " << expected;
+    ASSERT_TRUE(encoded[i] == expected || (std::isnan(value) && (encoded[i] | sign) == (expected | sign)))
+        << std::hexfloat << value << " " << encoded[i] << " " << expected;
     const Bits exact = bits_of_float(DType::float32, round_to(type(), value));
     ASSERT_TRUE(rounded[i] == exact || (is_nan(rounded[i]) && is_nan(exact))) << std::hexfloat << value;
   }
@@ -79,12 +82,14 @@ void compare_kernels(DType in, DType out, Build build) {
     std::vector<Bits>& values = meant.arrays[array];
     for (int64_t k = 0; k < kCount; ++k) {
       const uint16_t word = uint16_t(random.next());
-      values.push_back(is_float(in) ? bits_of_float(in, decode_narrow(in, uint16_t(item_size(in) == 1 ? word & 255 : word))) : bits_of_integer(in, word));
+      values.push_back(is_float(in) ? bits_of_float(in, decode_narrow(in, uint16_t(item_size(in) == 1 ? word & 255 : word)))
+                                    : bits_of_integer(in, word));
     }
   }
   for (const Node* node : topological_order(Sources(&lowered, 1)))
     if (node->op == Op::Param && node->arg(0) > 0)
-      for (const Bits value : meant.arrays[node->arg(0) == 1 ? a : b]) given.arrays[node].push_back(is_float(in) ? reinterpret(in, word_of(in), value) : value);
+      for (const Bits value : meant.arrays[node->arg(0) == 1 ? a : b])
+        given.arrays[node].push_back(is_float(in) ? reinterpret(in, word_of(in), value) : value);
   for (int64_t k = 0; k < kCount; ++k) {
     meant.values[i] = given.values[i] = k;
     const Bits expected = evaluate_expression(store->source(2), meant), result = evaluate_expression(replaced->source(2), given);
@@ -95,10 +100,18 @@ void compare_kernels(DType in, DType out, Build build) {
 
 TEST_P(NarrowFloat, ComputesInFloat32AndRoundsEachOp) {
   compare_kernels(type(), type(), [](Graph& graph, const Node* a, const Node* b) { return graph.add(graph.mul(a, b), a); });
-  compare_kernels(type(), type(), [](Graph& graph, const Node* a, const Node* b) { return graph.make(Op::Divide, {graph.make(Op::Sqrt, {a}), graph.sub(a, b)}); });
-  compare_kernels(type(), type(), [](Graph& graph, const Node* a, const Node* b) { return graph.where(graph.less(a, b), graph.make(Op::Trunc, {a}), graph.make(Op::Neg, {b})); });
-  compare_kernels(type(), type(), [this](Graph& graph, const Node* a, const Node*) { return graph.mul(graph.make(Op::MulAdd, {a, a, a}), graph.constant(type(), 1.5)); });
-  compare_kernels(type(), DType::boolean, [](Graph& graph, const Node* a, const Node* b) { return graph.make(Op::NotEqual, {graph.mul(a, b), b}); });
+  compare_kernels(type(), type(), [](Graph& graph, const Node* a, const Node* b) {
+    return graph.make(Op::Divide, {graph.make(Op::Sqrt, {a}), graph.sub(a, b)});
+  });
+  compare_kernels(type(), type(), [](Graph& graph, const Node* a, const Node* b) {
+    return graph.where(graph.less(a, b), graph.make(Op::Trunc, {a}), graph.make(Op::Neg, {b}));
+  });
+  compare_kernels(type(), type(), [this](Graph& graph, const Node* a, const Node*) {
+    return graph.mul(graph.make(Op::MulAdd, {a, a, a}), graph.constant(type(), 1.5));
+  });
+  compare_kernels(type(), DType::boolean, [](Graph& graph, const Node* a, const Node* b) {
+    return graph.make(Op::NotEqual, {graph.mul(a, b), b});
+  });
 }
 
 TEST_P(NarrowFloat, ConvertsToAndFromEveryType) {
@@ -110,8 +123,13 @@ TEST_P(NarrowFloat, ConvertsToAndFromEveryType) {
   }
   compare_kernels(DType::int16, type(), [this](Graph& graph, const Node* a, const Node* b) { return graph.cast(graph.mul(a, b), type()); });
   const DType with_sign = item_size(type()) == 1 ? DType::int8 : DType::int16;
-  compare_kernels(type(), with_sign, [=](Graph& graph, const Node* a, const Node*) { return graph.make(Op::Bitcast, {graph.make(Op::Where, {graph.make(Op::NotEqual, {a, a}), graph.constant(a->dtype, 1), a})}, {}, with_sign); });
-  compare_kernels(word_of(type()), type(), [this](Graph& graph, const Node* a, const Node* b) { return graph.make(Op::Bitcast, {graph.make(Op::Xor, {a, b})}, {}, type()); });
+  compare_kernels(type(), with_sign, [=](Graph& graph, const Node* a, const Node*) {
+    return graph.make(Op::Bitcast, {graph.make(Op::Where, {graph.make(Op::NotEqual, {a, a}), graph.constant(a->dtype, 1), a})}, {},
+                      with_sign);
+  });
+  compare_kernels(word_of(type()), type(), [this](Graph& graph, const Node* a, const Node* b) {
+    return graph.make(Op::Bitcast, {graph.make(Op::Xor, {a, b})}, {}, type());
+  });
 }
 
 TEST_P(NarrowFloat, AccumulatesInFloat32) {
@@ -139,11 +157,13 @@ TEST_P(NarrowFloat, StaysWhereTheTargetComputesInIt) {
   lowering.types = lowering.types | TypeSet(type());
   Graph graph;
   const Node* x = input(graph, type());
-  const Node* sink = graph.make(Op::Sink, {graph.make(Op::Store, {graph.make(Op::Param, {}, {1, 1, kNoDevice}, type()), graph.index(0), graph.add(x, x)})});
+  const Node* sink = graph.make(
+      Op::Sink, {graph.make(Op::Store, {graph.make(Op::Param, {}, {1, 1, kNoDevice}, type()), graph.index(0), graph.add(x, x)})});
   EXPECT_EQ(lower_types(graph, sink, lowering), sink);
 }
 
-INSTANTIATE_TEST_SUITE_P(Decompose, NarrowFloat, testing::ValuesIn(kNarrow), [](const auto& test) { return std::string(name(test.param)); });
+INSTANTIATE_TEST_SUITE_P(Decompose, NarrowFloat, testing::ValuesIn(kNarrow),
+                         [](const auto& test) { return std::string(name(test.param)); });
 
 }  // namespace
 }  // namespace whit

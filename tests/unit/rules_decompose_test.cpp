@@ -38,8 +38,8 @@ struct Function {
   int ops, fused_ops;       ///< of float32
 };
 const Function kFunctions[] = {
-    {Op::Exp, std::exp, 1.25, 1.25, 29, 20},   {Op::Exp2, std::exp2, 1.25, 1.25, 25, 19}, {Op::Log, std::log, 1.25, 1.25, 37, 27},
-    {Op::Log2, std::log2, 1.5, 1.25, 38, 28}, {Op::Sin, std::sin, 1.95, 2, 103, 86},    {Op::Cos, std::cos, 1.95, 2, 102, 85},
+    {Op::Exp, std::exp, 1.25, 1.25, 29, 20},  {Op::Exp2, std::exp2, 1.25, 1.25, 25, 19}, {Op::Log, std::log, 1.25, 1.25, 37, 27},
+    {Op::Log2, std::log2, 1.5, 1.25, 38, 28}, {Op::Sin, std::sin, 1.95, 2, 103, 86},     {Op::Cos, std::cos, 1.95, 2, 102, 85},
 };
 
 using Case = std::tuple<Function, DType, bool>;
@@ -60,7 +60,8 @@ class OneNumber : public testing::TestWithParam<Case> {
     for (size_t i = 0; i < inputs.size(); ++i) {
       const double x = number(type(), inputs[i]), result = number(type(), results[i]);
       const long double truth = x < 0 && (function().op == Op::Log || function().op == Op::Log2) ? kNaN : function().truth(x);
-      ASSERT_LE(error_in_ulps(type(), result, truth), bound) << std::hexfloat << name(function().op) << "(" << x << ") = " << result << ", not " << double(truth);
+      ASSERT_LE(error_in_ulps(type(), result, truth), bound)
+          << std::hexfloat << name(function().op) << "(" << x << ") = " << result << ", not " << double(truth);
     }
   }
 };
@@ -69,7 +70,8 @@ TEST_P(OneNumber, IsNearAllOverTheRange) {
   std::vector<double> arguments;
   Random random(7);
   // Every exponent of float32 and both signs, and as many random patterns of float64.
-  for (uint64_t bits = random.next() % 65521; bits < uint64_t(1) << 32 && type() == DType::float32; bits += 217331) arguments.push_back(std::bit_cast<float>(uint32_t(bits)));
+  for (uint64_t bits = random.next() % 65521; bits < uint64_t(1) << 32 && type() == DType::float32; bits += 217331)
+    arguments.push_back(std::bit_cast<float>(uint32_t(bits)));
   for (int i = 0; i < 20000 && type() == DType::float64; ++i) arguments.push_back(std::bit_cast<double>(random.next()));
   check(arguments);
 }
@@ -80,17 +82,57 @@ TEST_P(OneNumber, IsNearWhereItMatters) {
   const auto unit = [&] { return double(int64_t(random.next())) * 0x1p-63; };
   for (int i = 0; i < 4000; ++i) {
     arguments.push_back(unit() * 110);
-    arguments.push_back(1 + unit() * 0.5);          // logarithms near 0
+    arguments.push_back(1 + unit() * 0.5);  // logarithms near 0
     arguments.push_back(std::ldexp(unit(), -int(random.next() % 60)));
-    arguments.push_back(std::round(unit() * 1e5) * 1.57079632679489661923);  // near the zeros of sin and cos
+    arguments.push_back(std::round(unit() * 1e5) * 1.57079632679489661923);                                // near the zeros of sin and cos
     arguments.push_back(type() == DType::float32 ? std::ldexp(unit(), -126) : std::ldexp(unit(), -1022));  // subnormals
     arguments.push_back(type() == DType::float32 ? -87 - 17 * std::fabs(unit()) : -700 - 46 * std::fabs(unit()));  // subnormal results
   }
   // Arguments that lie nearest to a multiple of π/2, and around the places where a lowering changes its way.
-  for (const double x : {16367173.0 * 0x1p72, 6381956970095103.0 * 0x1p797, 88.72283935546875, 88.7228469848633, 709.782712893384, 709.7827128933841, 103.97, 104.0, 86.0, 87.3365, 745.13, 746.0,
-                         706.0, 708.396, 124.0, 125.0, 126.0, 127.99999, 128.0, 149.0, 149.5, 150.0, 151.0, 1020.0, 1022.0, 1023.9999, 1024.0, 1074.0, 1074.9, 1075.0, 1076.0, 2.0 / 3, 4.0 / 3,
-                         std::sqrt(0.5), std::sqrt(2.0), 1.0, 0x1p-126, 0x1p-1022, 0x1p-149, 0x1p-1074, 0x1.fffffep127, 0x1.fffffffffffffp1023})
-    for (const double y : {std::nextafter(x, 0.0), x, std::nextafter(x, kInfinity), double(std::nextafter(float(x), 0.0f)), double(std::nextafter(float(x), 1e38f))}) {
+  for (const double x : {16367173.0 * 0x1p72,
+                         6381956970095103.0 * 0x1p797,
+                         88.72283935546875,
+                         88.7228469848633,
+                         709.782712893384,
+                         709.7827128933841,
+                         103.97,
+                         104.0,
+                         86.0,
+                         87.3365,
+                         745.13,
+                         746.0,
+                         706.0,
+                         708.396,
+                         124.0,
+                         125.0,
+                         126.0,
+                         127.99999,
+                         128.0,
+                         149.0,
+                         149.5,
+                         150.0,
+                         151.0,
+                         1020.0,
+                         1022.0,
+                         1023.9999,
+                         1024.0,
+                         1074.0,
+                         1074.9,
+                         1075.0,
+                         1076.0,
+                         2.0 / 3,
+                         4.0 / 3,
+                         std::sqrt(0.5),
+                         std::sqrt(2.0),
+                         1.0,
+                         0x1p-126,
+                         0x1p-1022,
+                         0x1p-149,
+                         0x1p-1074,
+                         0x1.fffffep127,
+                         0x1.fffffffffffffp1023})
+    for (const double y : {std::nextafter(x, 0.0), x, std::nextafter(x, kInfinity), double(std::nextafter(float(x), 0.0f)),
+                           double(std::nextafter(float(x), 1e38f))}) {
       arguments.push_back(y);
       arguments.push_back(-y);
     }
@@ -116,7 +158,9 @@ std::string case_name(const testing::TestParamInfo<Case>& test) {
   const auto& [function, type, fused] = test.param;
   return std::string(name(function.op)) + "_" + std::string(name(type)) + (fused ? "_fused" : "");
 }
-INSTANTIATE_TEST_SUITE_P(Decompose, OneNumber, testing::Combine(testing::ValuesIn(kFunctions), testing::Values(DType::float32, DType::float64), testing::Bool()), case_name);
+INSTANTIATE_TEST_SUITE_P(Decompose, OneNumber,
+                         testing::Combine(testing::ValuesIn(kFunctions), testing::Values(DType::float32, DType::float64), testing::Bool()),
+                         case_name);
 
 TEST(Decompose, ExactPoints) {
   for (const DType type : {DType::float32, DType::float64})
@@ -155,19 +199,52 @@ class Power : public testing::TestWithParam<Way> {
       inputs[0].push_back(bits_of_float(type, x[i]));
       inputs[1].push_back(bits_of_float(type, y[i]));
     }
-    const std::vector<Bits> results = evaluate_batch(lowered_op(graph, Op::Pow, type, lowering_with(GetParam().fused, GetParam().float64)), inputs);
+    const std::vector<Bits> results =
+        evaluate_batch(lowered_op(graph, Op::Pow, type, lowering_with(GetParam().fused, GetParam().float64)), inputs);
     for (size_t i = 0; i < x.size(); ++i) {
       const double a = number(type, inputs[0][i]), b = number(type, inputs[1][i]), result = number(type, results[i]);
       const long double truth = std::pow((long double)(a), (long double)(b));
-      ASSERT_LE(error_in_ulps(type, result, truth), bound()) << std::hexfloat << "pow(" << a << ", " << b << ") = " << result << ", not " << double(truth);
+      ASSERT_LE(error_in_ulps(type, result, truth), bound())
+          << std::hexfloat << "pow(" << a << ", " << b << ") = " << result << ", not " << double(truth);
     }
   }
 };
 
 TEST_P(Power, AgreesWithCOnSpecialValues) {
   std::vector<double> x, y;
-  std::vector<double> values = {0.0, 1, 2, 3, 0.5, 1.5, 7, 10, 149, 150, 151, 127, 128, 1074, 1e10, 8388607.5, 16777215, 16777216, 9007199254740991, 9007199254740992, 1e38, 0x1.fffffep127, 0x1.fffffffffffffp1023,
-                                0x1p-149, 0x1p-1074, 0x1p-126, 0x1p-1022, 1e-40, 0.99999994, 1.0000001, 0x1.fffffffffffffp-1, 0x1.0000000000001p0, kInfinity};
+  std::vector<double> values = {0.0,
+                                1,
+                                2,
+                                3,
+                                0.5,
+                                1.5,
+                                7,
+                                10,
+                                149,
+                                150,
+                                151,
+                                127,
+                                128,
+                                1074,
+                                1e10,
+                                8388607.5,
+                                16777215,
+                                16777216,
+                                9007199254740991,
+                                9007199254740992,
+                                1e38,
+                                0x1.fffffep127,
+                                0x1.fffffffffffffp1023,
+                                0x1p-149,
+                                0x1p-1074,
+                                0x1p-126,
+                                0x1p-1022,
+                                1e-40,
+                                0.99999994,
+                                1.0000001,
+                                0x1.fffffffffffffp-1,
+                                0x1.0000000000001p0,
+                                kInfinity};
   for (size_t i = 0, count = values.size(); i < count; ++i) values.push_back(-values[i]);
   values.push_back(kNaN);
   for (const double a : values)
@@ -199,7 +276,8 @@ TEST_P(Power, IsNear) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Decompose, Power,
-                         testing::Values(Way{DType::float32, false, true}, Way{DType::float32, true, true}, Way{DType::float32, false, false}, Way{DType::float32, true, false},
+                         testing::Values(Way{DType::float32, false, true}, Way{DType::float32, true, true},
+                                         Way{DType::float32, false, false}, Way{DType::float32, true, false},
                                          Way{DType::float64, false, true}, Way{DType::float64, true, true}));
 
 // ---- The pass -----------------------------------------------------------------------------------------------------------------------

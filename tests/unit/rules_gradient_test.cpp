@@ -305,6 +305,7 @@ TEST(Gradient, KeepsTheTypeOfEachNode) {
   // In float16 itself the sum of 4096 ones would stop at 2048.
   EXPECT_EQ(found[1]->dtype, DType::float16);
   EXPECT_EQ(lab.numbers(found[1]), (Values{4096}));
+  for (const Node* node : topological_order(Sources(&found[1], 1))) EXPECT_TRUE(node->op != Op::Reduce || node->dtype == DType::float32);
   const Node* peak = lab.graph.make(Op::Reduce, {x}, {int64_t(Op::Max), 0});
   EXPECT_EQ(lab.slope(peak, x)[0], 1.0 / 4096);
 }

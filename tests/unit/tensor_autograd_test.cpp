@@ -127,14 +127,22 @@ TEST(TensorAutograd, GradientsAtSpecialPlaces) {
   expect_close(slope([](const Tensor& x) { return x.pow(0.3); }, {1.0, 2.0}), {2}, {0.3, 0.18467167}, 1e-6);
   expect_close(slope([](const Tensor& x) { return x.pow(-1); }, {1.0, 2.0}), {2}, {-1, -0.25});
   // Functions made of two forms: both sides of the seam, and where an exponential would overflow.
-  expect_close(slope([](const Tensor& x) { return x.sigmoid(); }, {-200.0, -1.0, 0.0, 1.0, 200.0}), {5}, {0, 0.196611933, 0.25, 0.196611933, 0}, 1e-6);
-  expect_close(slope([](const Tensor& x) { return x.tanh(); }, {-100.0, -0.7, -0.5, 0.0, 0.3, 1.0, 100.0}), {7}, {0, 0.634739590, 0.786447733, 1, 0.915137, 0.419974342, 0}, 2e-6);
+  expect_close(slope([](const Tensor& x) { return x.sigmoid(); }, {-200.0, -1.0, 0.0, 1.0, 200.0}), {5},
+               {0, 0.196611933, 0.25, 0.196611933, 0}, 1e-6);
+  expect_close(slope([](const Tensor& x) { return x.tanh(); }, {-100.0, -0.7, -0.5, 0.0, 0.3, 1.0, 100.0}), {7},
+               {0, 0.634739590, 0.786447733, 1, 0.915137, 0.419974342, 0}, 2e-6);
   expect_close(slope([](const Tensor& x) { return softplus(x); }, {-200.0, 0.0, 200.0}), {3}, {0, 0.5, 1}, 1e-6);
-  expect_close(slope([](const Tensor& x) { return x.gelu(); }, {-30.0, -1.0, 0.0, 1.0, 30.0}), {5}, {0, -0.0833154706, 0.5, 1.08331547, 1}, 2e-6);
+  expect_close(slope([](const Tensor& x) { return x.gelu(); }, {-30.0, -1.0, 0.0, 1.0, 30.0}), {5}, {0, -0.0833154706, 0.5, 1.08331547, 1},
+               2e-6);
   expect_close(slope([](const Tensor& x) { return x.silu(); }, {-200.0, 0.0, 1.0, 200.0}), {4}, {0, 0.5, 0.927670512, 1}, 2e-6);
   expect_close(slope([](const Tensor& x) { return x.log1p(); }, {0.0, 1e-5, 1.0}), {3}, {1, 0.99999, 0.5}, 2e-6);
   expect_close(slope([](const Tensor& x) { return x.atan(); }, {-3.0, 0.0, 0.5, 1.0, 1e6}), {5}, {0.1, 1, 0.8, 0.5, 1e-12}, 2e-6);
-  expect_close(slope([](const Tensor& x) { return x.binary_crossentropy_logits(Tensor({0.0, 1.0, 1.0}), Reduction::sum); }, {0.0, 0.0, -300.0}), {3}, {0.5, -0.5, -1}, 1e-6);
+  expect_close(slope(
+                   [](const Tensor& x) {
+                     return x.binary_crossentropy_logits(Tensor({0.0, 1.0, 1.0}), Reduction::sum);
+                   },
+                   {0.0, 0.0, -300.0}),
+               {3}, {0.5, -0.5, -1}, 1e-6);
   expect_values(slope([](const Tensor& x) { return Tensor({true, false}).where((x + 1).square(), 999.0); }, {0.0, 1.0}), {2}, {2, 0});
   expect_values(slope([](const Tensor& x) { return x.max(); }, {1.0, 3.0, 2.0}), {3}, {0, 1, 0});
 }
@@ -176,16 +184,44 @@ TEST(TensorAutograd, AgreesWithDifferences) {
       {"std", {2, 3}, [](const Tensor& x) { return x.std(); }},
       {"prod", {2, 3}, [](const Tensor& x) { return x.prod(1); }},
       {"cumsum", {2, 3}, [](const Tensor& x) { return x.cumsum(1); }},
-      {"cat", {2, 3}, [](const Tensor& x) { return Tensor::cat({x, x * 2, x[{Slice{0, 1}}]}); }},
+      {"cat",
+       {2, 3},
+       [](const Tensor& x) {
+         return Tensor::cat({x, x * 2, x[{Slice{0, 1}}]});
+       }},
       {"matmul", {2, 3}, [](const Tensor& x) { return x.matmul(x.T() * x.T()); }},
-      {"slices", {6}, [](const Tensor& x) { return x[Slice{None, None, -2}].square(); }},
-      {"gather", {6}, [](const Tensor& x) { return x[Tensor({0, 5, 5, -1, 9})].exp(); }},
-      {"pad", {2, 3}, [](const Tensor& x) { return x.pad({{1, 0}, {0, 2}}, 3.0).square(); }},
-      {"conv2d", {1, 2, 3, 3}, [](const Tensor& x) { return x.conv2d(x[{Slice{}, Slice{}, Slice{0, 2}, Slice{0, 2}}] * 2, {}, {.stride = 2, .padding = 1}); }},
-      {"conv_transpose2d", {1, 2, 2, 2}, [](const Tensor& x) { return x.conv_transpose2d(x.permute({1, 0, 2, 3}).square(), {}, {.stride = 2}); }},
+      {"slices",
+       {6},
+       [](const Tensor& x) {
+         return x[Slice{None, None, -2}].square();
+       }},
+      {"gather",
+       {6},
+       [](const Tensor& x) {
+         return x[Tensor({0, 5, 5, -1, 9})].exp();
+       }},
+      {"pad",
+       {2, 3},
+       [](const Tensor& x) {
+         return x.pad({{1, 0}, {0, 2}}, 3.0).square();
+       }},
+      {"conv2d",
+       {1, 2, 3, 3},
+       [](const Tensor& x) {
+         return x.conv2d(x[{Slice{}, Slice{}, Slice{0, 2}, Slice{0, 2}}] * 2, {}, {.stride = 2, .padding = 1});
+       }},
+      {"conv_transpose2d",
+       {1, 2, 2, 2},
+       [](const Tensor& x) {
+         return x.conv_transpose2d(x.permute({1, 0, 2, 3}).square(), {}, {.stride = 2});
+       }},
       {"max_pool2d", {1, 1, 4, 4}, [](const Tensor& x) { return x.max_pool2d(2, {.stride = 1}); }},
       {"avg_pool2d", {1, 1, 4, 4}, [](const Tensor& x) { return x.avg_pool2d(3, {.padding = 1, .count_include_pad = false}); }},
-      {"cross_entropy", {3, 4}, [](const Tensor& x) { return x.cross_entropy(Tensor({2, 0, 3}), Reduction::mean, 0.1); }},
+      {"cross_entropy",
+       {3, 4},
+       [](const Tensor& x) {
+         return x.cross_entropy(Tensor({2, 0, 3}), Reduction::mean, 0.1);
+       }},
       {"erf", {5}, [](const Tensor& x) { return (x * 3).erf(); }},
       {"gelu", {5}, [](const Tensor& x) { return (x * 3).gelu(true); }},
       {"mish", {5}, [](const Tensor& x) { return mish(x * 3); }},

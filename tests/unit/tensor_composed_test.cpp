@@ -29,9 +29,18 @@ TEST(TensorComposed, SigmoidsOfAnySize) {
 
 TEST(TensorComposed, SoftmaxAndLogarithms) {
   const Tensor z = sample({3, 4}, 15);
-  expect_close(z.softmax(), {3, 4}, {0.20347013, 0.450340278, 0.150215709, 0.195973883, 0.146016905, 0.363769682, 0.343828436, 0.146384977, 0.162774938, 0.299587968, 0.411816819, 0.125820275}, 1e-6);
-  expect_close(z.softmax(0), {3, 4}, {0.319059766, 0.316140747, 0.124997903, 0.330292943, 0.421474112, 0.470070038, 0.526654199, 0.454144431, 0.259466121, 0.213789215, 0.348347898, 0.215562627}, 1e-6);
-  expect_close(z.log_softmax(), {3, 4}, {-1.592236067, -0.797751809, -1.895682955, -1.62977388, -1.924032877, -1.011234353, -1.067612479, -1.921515296, -1.815386781, -1.205347189, -0.887176642, -2.072900781}, 1e-6);
+  expect_close(z.softmax(), {3, 4},
+               {0.20347013, 0.450340278, 0.150215709, 0.195973883, 0.146016905, 0.363769682, 0.343828436, 0.146384977, 0.162774938,
+                0.299587968, 0.411816819, 0.125820275},
+               1e-6);
+  expect_close(z.softmax(0), {3, 4},
+               {0.319059766, 0.316140747, 0.124997903, 0.330292943, 0.421474112, 0.470070038, 0.526654199, 0.454144431, 0.259466121,
+                0.213789215, 0.348347898, 0.215562627},
+               1e-6);
+  expect_close(z.log_softmax(), {3, 4},
+               {-1.592236067, -0.797751809, -1.895682955, -1.62977388, -1.924032877, -1.011234353, -1.067612479, -1.921515296, -1.815386781,
+                -1.205347189, -0.887176642, -2.072900781},
+               1e-6);
   expect_close(z.logsumexp(1), {3}, {1.075998569, 1.686175297, 1.092396983}, 1e-6);
   expect_close(Tensor({{1000.0, 999.0}, {-1000.0, -1001.0}}).logsumexp(1, true), {2, 1}, {1000.3133, -999.68674}, 1e-6);
   expect_values(Tensor({{-kInf, -kInf}, {kInf, 1.0}}).logsumexp(1), {2}, {-kInf, kInf});
@@ -45,13 +54,19 @@ TEST(TensorComposed, SoftmaxAndLogarithms) {
 
 TEST(TensorComposed, Normalising) {
   const Tensor z = sample({3, 4}, 15);
-  const std::vector<double> normal{-0.276335369, 1.66010843, -1.015944544, -0.367828517, -1.001802691, 1.062712018, 0.935199245, -0.996108572, -0.678786741, 0.614491103, 1.289009487, -1.224713849};
+  const std::vector<double> normal{-0.276335369, 1.66010843,   -1.015944544, -0.367828517, -1.001802691, 1.062712018,
+                                   0.935199245,  -0.996108572, -0.678786741, 0.614491103,  1.289009487,  -1.224713849};
   expect_close(z.layernorm(), {3, 4}, normal, 2e-6);
   expect_close((z + 1000).layernorm(), {3, 4}, normal, 2e-4);
   const Tensor b = sample({2, 3, 2}, 20);
   expect_close(b.batchnorm(Tensor({2.0, 0.5, 1.0}), Tensor({0.0, 1.0, -1.0}), Tensor({0.1, 0.2, 0.3}), Tensor({1.5, 1.0, 2.0})), {2, 3, 2},
-               {-1.83708601, -2.744146872, 0.913699174, 0.808194184, -0.746389961, -1.295900917, 2.486799431, 2.478568983, 1.082080746, 1.130767369, -0.115046358, -1.864764071});
-  expect_refused([&] { b.batchnorm({}, {}, Tensor({0.0, 1.0}), Tensor({1.0, 1.0, 1.0})); }, ErrorKind::Shape, {"batchnorm", "(2,)", "3 channels"});
+               {-1.83708601, -2.744146872, 0.913699174, 0.808194184, -0.746389961, -1.295900917, 2.486799431, 2.478568983, 1.082080746,
+                1.130767369, -0.115046358, -1.864764071});
+  expect_refused(
+      [&] {
+        b.batchnorm({}, {}, Tensor({0.0, 1.0}), Tensor({1.0, 1.0, 1.0}));
+      },
+      ErrorKind::Shape, {"batchnorm", "(2,)", "3 channels"});
 }
 
 TEST(TensorComposed, OneHot) {
@@ -74,7 +89,11 @@ TEST(TensorComposed, CrossEntropies) {
   expect_close(sample({2, 3, 2}, 17).cross_entropy(Tensor({{0, 2}, {1, 1}})), {}, {1.426624219});
   // A class whose logit is -inf, and another: no NaN by 0 times inf.
   expect_close(Tensor({{0.0, -kInf}}).sparse_categorical_crossentropy(Tensor({0})), {}, {0});
-  expect_refused([&] { z.sparse_categorical_crossentropy(Tensor({1, 2})); }, ErrorKind::Shape, {"sparse_categorical_crossentropy", "(3, 4)", "(2,)"});
+  expect_refused(
+      [&] {
+        z.sparse_categorical_crossentropy(Tensor({1, 2}));
+      },
+      ErrorKind::Shape, {"sparse_categorical_crossentropy", "(3, 4)", "(2,)"});
   expect_refused([&] { z.sparse_categorical_crossentropy(Tensor({1.0, 2.0, 0.0})); }, ErrorKind::Type, {"integers", "float32"});
   expect_refused([&] { z.cross_entropy(Tensor({1, 2})); }, ErrorKind::Shape, {"cross_entropy", "(3,)", "(3, 4)", "(2,)"});
   expect_refused([&] { z.cross_entropy(classes, Reduction::mean, 2); }, ErrorKind::Value, {"label_smoothing 2"});

@@ -7,19 +7,22 @@ namespace {
 
 TEST(TensorContraction, Matmul) {
   const Tensor a = sample({2, 3}, 9), b = sample({3, 4}, 10), v = sample({3}, 13);
-  expect_close(a.matmul(b), {2, 4}, {1.185130236, 0.314883598, -0.743296026, 0.157787285, 0.675058942, 1.020961527, -0.306311265, 0.729057027});
+  expect_close(a.matmul(b), {2, 4},
+               {1.185130236, 0.314883598, -0.743296026, 0.157787285, 0.675058942, 1.020961527, -0.306311265, 0.729057027});
   expect_close(v.matmul(b), {4}, {0.429452183, 0.089927641, -0.345195383, 0.50305736});
   expect_close(a.dot(v), {2}, {0.763734793, 0.405268757});
   expect_close(v.dot(v), {}, {0.470162745});
   expect_values(Tensor({{1, 2}, {3, 4}}).matmul(Tensor({{5}, {6}})), {2, 1}, {17, 39});
-  expect_close(a.linear(b, Tensor({1.0, 0.0, 0.0, -1.0})), {2, 4}, {2.185130236, 0.314883598, -0.743296026, -0.842212715, 1.675058942, 1.020961527, -0.306311265, -0.270942973});
+  expect_close(a.linear(b, Tensor({1.0, 0.0, 0.0, -1.0})), {2, 4},
+               {2.185130236, 0.314883598, -0.743296026, -0.842212715, 1.675058942, 1.020961527, -0.306311265, -0.270942973});
 }
 
 TEST(TensorContraction, BatchesBroadcast) {
   const Tensor a = sample({2, 1, 2, 3}, 11), b = sample({3, 3, 2}, 12), product = a.matmul(b);
   EXPECT_EQ(product.shape(), (Sizes{2, 3, 2, 2}));
   const std::vector<float> found = product.to_vector();
-  const std::vector<double> first{0.754821249, 0.429141416, -0.122726599, 0.022909185, 0.036438513, -0.205081983, -0.28926924, 0.206762923, -0.077647286, 0.554905038, 0.554031763, -0.017557748};
+  const std::vector<double> first{0.754821249, 0.429141416, -0.122726599, 0.022909185, 0.036438513, -0.205081983,
+                                  -0.28926924, 0.206762923, -0.077647286, 0.554905038, 0.554031763, -0.017557748};
   for (size_t i = 0; i < first.size(); ++i) EXPECT_NEAR(found[i], first[i], 1e-6);
   EXPECT_EQ(Tensor::zeros({3}).matmul(Tensor::zeros({5, 3, 2})).shape(), (Sizes{5, 2}));
   EXPECT_EQ(Tensor::zeros({5, 2, 3}).matmul(Tensor::zeros({3})).shape(), (Sizes{5, 2}));
@@ -39,7 +42,11 @@ TEST(TensorContraction, EmptyAxesAndTypes) {
 }
 
 TEST(TensorContraction, MatricesThatDontFitAreNamed) {
-  expect_refused([] { Tensor::ones({2, 3}).matmul(Tensor::ones({4, 5})); }, ErrorKind::Shape, {"matmul", "(2, 3)", "(4, 5)", "has 3", "second 4"});
+  expect_refused(
+      [] {
+        Tensor::ones({2, 3}).matmul(Tensor::ones({4, 5}));
+      },
+      ErrorKind::Shape, {"matmul", "(2, 3)", "(4, 5)", "has 3", "second 4"});
   expect_refused([] { Tensor::ones({3}).dot(Tensor::ones({4})); }, ErrorKind::Shape, {"matmul", "(3,)", "(4,)"});
   expect_refused([] { Tensor(1).matmul(Tensor::ones({1})); }, ErrorKind::Shape, {"scalar"});
   expect_refused([] { Tensor::ones({2, 2, 3}).matmul(Tensor::ones({3, 3, 2})); }, ErrorKind::Shape, {"broadcast"});
@@ -67,7 +74,11 @@ Array array(const Sizes& shape, uint32_t seed) {
 }
 
 Array convolve(const Case& c, Array x, Array w) {
-  const auto size = [&](size_t axis) { return (x.shape[axis + 2] + c.padding[2 * axis] + c.padding[2 * axis + 1] - (w.shape[axis + 2] - 1) * c.dilation[axis] - 1) / c.stride[axis] + 1; };
+  const auto size = [&](size_t axis) {
+    return (x.shape[axis + 2] + c.padding[2 * axis] + c.padding[2 * axis + 1] - (w.shape[axis + 2] - 1) * c.dilation[axis] - 1) /
+               c.stride[axis] +
+           1;
+  };
   Array out{{x.shape[0], w.shape[0], size(0), size(1)}, {}};
   out.values.resize(size_t(out.shape[0] * out.shape[1] * out.shape[2] * out.shape[3]));
   for (int64_t n = 0; n < out.shape[0]; ++n)
@@ -107,15 +118,19 @@ TEST(TensorContraction, ConvolutionsAreWhatTheLoopsSay) {
 
 TEST(TensorContraction, ConvolutionsInOneAndThreeDimensions) {
   expect_values(Tensor({{{1, 2, 3, 4}}}).conv2d(Tensor({{{1, 10}}})), {1, 1, 3}, {21, 32, 43});
-  EXPECT_EQ(Tensor::zeros({1, 2, 4, 4, 4}).conv2d(Tensor::zeros({2, 2, 3, 3, 3}), {}, {.stride = 2, .padding = {0, 1, 0, 1, 0, 1}}).shape(), (Sizes{1, 2, 2, 2, 2}));
+  EXPECT_EQ(Tensor::zeros({1, 2, 4, 4, 4}).conv2d(Tensor::zeros({2, 2, 3, 3, 3}), {}, {.stride = 2, .padding = {0, 1, 0, 1, 0, 1}}).shape(),
+            (Sizes{1, 2, 2, 2, 2}));
   for (const auto& [length, positions] : std::vector<std::pair<int64_t, int64_t>>{{39600, 6600}, {39601, 6600}, {39606, 6601}})
     EXPECT_EQ(Tensor::zeros({1, 1, length}).conv2d(Tensor::zeros({1, 1, 12}), {}, {.stride = 6, .padding = 3}).shape(2), positions);
   expect_values(Tensor({{{1, 2}, {3, 4}}}).conv2d(Tensor({{{1}, {1}}}), Tensor({100})), {1, 1, 2}, {104, 106});
 }
 
 // The adjoint: each input element adds the kernel, scaled, at its place.
-Array transposed(Array x, Array w, std::array<int64_t, 2> stride, std::array<int64_t, 2> padding, std::array<int64_t, 2> extra, std::array<int64_t, 2> dilation, int64_t groups) {
-  const auto size = [&](size_t axis) { return (x.shape[axis + 2] - 1) * stride[axis] + (w.shape[axis + 2] - 1) * dilation[axis] + 1 + extra[axis] - 2 * padding[axis]; };
+Array transposed(Array x, Array w, std::array<int64_t, 2> stride, std::array<int64_t, 2> padding, std::array<int64_t, 2> extra,
+                 std::array<int64_t, 2> dilation, int64_t groups) {
+  const auto size = [&](size_t axis) {
+    return (x.shape[axis + 2] - 1) * stride[axis] + (w.shape[axis + 2] - 1) * dilation[axis] + 1 + extra[axis] - 2 * padding[axis];
+  };
   Array out{{x.shape[0], w.shape[1] * groups, size(0), size(1)}, {}};
   out.values.resize(size_t(out.shape[0] * out.shape[1] * out.shape[2] * out.shape[3]));
   for (int64_t n = 0; n < x.shape[0]; ++n)
@@ -156,7 +171,11 @@ TEST(TensorContraction, TransposedConvolutionsAreTheAdjoint) {
 
 TEST(TensorContraction, ConvolutionsThatDontFitAreNamed) {
   const Tensor x = Tensor::zeros({1, 3, 8, 8}), w = Tensor::zeros({4, 3, 3, 3});
-  expect_refused([&] { x.conv2d(Tensor::zeros({4, 2, 3, 3})); }, ErrorKind::Shape, {"conv2d", "(1, 3, 8, 8)", "(4, 2, 3, 3)", "2 channels", "has 3"});
+  expect_refused(
+      [&] {
+        x.conv2d(Tensor::zeros({4, 2, 3, 3}));
+      },
+      ErrorKind::Shape, {"conv2d", "(1, 3, 8, 8)", "(4, 2, 3, 3)", "2 channels", "has 3"});
   expect_refused([&] { x.conv2d(Tensor::zeros({4, 3, 3})); }, ErrorKind::Shape, {"conv2d", "same number of axes"});
   expect_refused([&] { x.conv2d(Tensor::zeros({4, 3, 9, 9})); }, ErrorKind::Shape, {"conv2d", "(9, 9)", "larger"});
   expect_refused([&] { x.conv2d(w, Tensor::zeros({3})); }, ErrorKind::Shape, {"bias", "(3,)", "(4,)"});
@@ -173,8 +192,10 @@ TEST(TensorContraction, ConvolutionsThatDontFitAreNamed) {
 TEST(TensorContraction, MaxPooling) {
   const Tensor p = sample({1, 1, 5, 5}, 14);
   expect_close(p.max_pool2d(2), {1, 1, 2, 2}, {0.09683919, 0.259579897, 0.703783631, 0.128394961});
-  expect_close(p.max_pool2d({3, 3}, {.stride = 2, .padding = 1, .ceil_mode = true}), {1, 1, 3, 3}, {0.09683919, 0.259579897, 0.429209948, 0.703783631, 0.703783631, 0.259579897, 0.703783631, 0.703783631, 0.31197083});
-  expect_close(p.max_pool2d({2, 2}, {.stride = 1, .dilation = {2, 3}}), {1, 1, 3, 2}, {-0.517012596, 0.429209948, 0.259579897, 0.703783631, -0.497793794, 0.31197083});
+  expect_close(p.max_pool2d({3, 3}, {.stride = 2, .padding = 1, .ceil_mode = true}), {1, 1, 3, 3},
+               {0.09683919, 0.259579897, 0.429209948, 0.703783631, 0.703783631, 0.259579897, 0.703783631, 0.703783631, 0.31197083});
+  expect_close(p.max_pool2d({2, 2}, {.stride = 1, .dilation = {2, 3}}), {1, 1, 3, 2},
+               {-0.517012596, 0.429209948, 0.259579897, 0.703783631, -0.497793794, 0.31197083});
   const Tensor negative({{{{-5, -7, -8, -4}, {-6, -9, -9, -9}, {-1, -3, -8, -2}, {-7, -8, -7, -7}}}});
   const Tensor pooled = negative.max_pool2d(2, {.padding = 1});
   EXPECT_EQ(pooled.dtype(), DType::int32);
@@ -190,11 +211,16 @@ TEST(TensorContraction, AveragePooling) {
   const Tensor p = sample({1, 1, 5, 5}, 14);
   expect_close(p.avg_pool2d(2), {1, 1, 2, 2}, {-0.371041387, -0.156243712, -0.317101926, -0.205437034});
   const PoolOptions options{.stride = 2, .padding = 1, .ceil_mode = true};
-  expect_close(p.avg_pool2d(3, options), {1, 1, 3, 3}, {-0.164907283, -0.085738553, -0.018540581, -0.259155538, -0.057741099, -0.210320486, -0.108142787, 0.088122447, -0.104245663});
+  expect_close(
+      p.avg_pool2d(3, options), {1, 1, 3, 3},
+      {-0.164907283, -0.085738553, -0.018540581, -0.259155538, -0.057741099, -0.210320486, -0.108142787, 0.088122447, -0.104245663});
   PoolOptions without = options;
   without.count_include_pad = false;
-  expect_close(p.avg_pool2d(3, without), {1, 1, 3, 3}, {-0.371041387, -0.128607829, -0.041716307, -0.388733308, -0.057741099, -0.315480729, -0.24332127, 0.132183671, -0.234552741});
-  expect_close(p.avg_pool2d(2, {.ceil_mode = true}), {1, 1, 3, 3}, {-0.371041387, -0.156243712, 0.100681424, -0.317101926, -0.205437034, -0.737068772, -0.378618181, 0.034673154, 0.31197083});
+  expect_close(
+      p.avg_pool2d(3, without), {1, 1, 3, 3},
+      {-0.371041387, -0.128607829, -0.041716307, -0.388733308, -0.057741099, -0.315480729, -0.24332127, 0.132183671, -0.234552741});
+  expect_close(p.avg_pool2d(2, {.ceil_mode = true}), {1, 1, 3, 3},
+               {-0.371041387, -0.156243712, 0.100681424, -0.317101926, -0.205437034, -0.737068772, -0.378618181, 0.034673154, 0.31197083});
   expect_values(Tensor({{1, 2, 4, 5}}).avg_pool2d({2}), {1, 2}, {1.5, 4.5});
 }
 

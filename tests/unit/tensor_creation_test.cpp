@@ -72,7 +72,8 @@ TEST(TensorCreation, AnOwnerKeepsMemoryThatIsNotCopied) {
   tensor = Tensor();
   EXPECT_EQ(block.use_count(), 1);
   std::byte bytes[sizeof(Block) + 4];
-  const Tensor copied = Tensor::from_blob(bytes + (reinterpret_cast<uintptr_t>(bytes) % 64 == 0 ? 4 : 0), {2}, {.dtype = DType::int8}, block);
+  const Tensor copied =
+      Tensor::from_blob(bytes + (reinterpret_cast<uintptr_t>(bytes) % 64 == 0 ? 4 : 0), {2}, {.dtype = DType::int8}, block);
   EXPECT_EQ(copied.numel(), 2);
 }
 

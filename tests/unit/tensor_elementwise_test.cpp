@@ -7,9 +7,12 @@ Tensor of(DType type) { return Tensor({1, 1}, {.dtype = type}); }
 
 TEST(TensorElementwise, TypesMeetInTheLatticeInBothOrders) {
   using enum DType;
-  const std::vector<std::array<DType, 3>> cases{{int8, int32, int32},     {uint8, int8, int16},       {int64, float16, float16}, {float16, bfloat16, float32}, {boolean, float16, float16},
-                                                {uint32, int32, int64},   {uint64, int64, float32},   {float32, float64, float64}, {boolean, int8, int8},       {float8_e4m3, float8_e5m2, float16},
-                                                {uint8, uint16, uint16},  {int64, float32, float32}};
+  const std::vector<std::array<DType, 3>> cases{{int8, int32, int32},        {uint8, int8, int16},
+                                                {int64, float16, float16},   {float16, bfloat16, float32},
+                                                {boolean, float16, float16}, {uint32, int32, int64},
+                                                {uint64, int64, float32},    {float32, float64, float64},
+                                                {boolean, int8, int8},       {float8_e4m3, float8_e5m2, float16},
+                                                {uint8, uint16, uint16},     {int64, float32, float32}};
   for (const auto& [a, b, both] : cases) {
     EXPECT_EQ((of(a) + of(b)).dtype(), both) << name(a) << " + " << name(b);
     EXPECT_EQ((of(b) + of(a)).dtype(), both) << name(b) << " + " << name(a);
@@ -52,7 +55,12 @@ TEST(TensorElementwise, ShapesThatDontBroadcastAreNamed) {
   expect_refused([&] { a.maximum(b); }, ErrorKind::Shape, {"maximum"});
   expect_refused([&] { (a > 0).where(a, b); }, ErrorKind::Shape, {"where"});
   expect_refused([&] { a.pow(b); }, ErrorKind::Shape, {"pow"});
-  expect_refused([&] { Tensor c = Tensor::ones({4}); c += a; }, ErrorKind::Shape, {"(4,)"});
+  expect_refused(
+      [&] {
+        Tensor c = Tensor::ones({4});
+        c += a;
+      },
+      ErrorKind::Shape, {"(4,)"});
 }
 
 TEST(TensorElementwise, IntegersWrap) {
@@ -99,7 +107,8 @@ TEST(TensorElementwise, Powers) {
   expect_values(Tensor({2, -1, 1, 3}).pow(Tensor({-2, -3, -2, -1})), {4}, {0, -1, 1, 0});
   expect_values(Tensor({2, 2, 2}).pow(Tensor({0, 1, 30})), {3}, {1, 2, 1073741824});
   expect_values(Tensor({3, -7, 10}).pow(5), {3}, {243, -16807, 100000});
-  expect_values(Tensor({3}, {.dtype = DType::int64}).pow(Tensor({39}, {.dtype = DType::int64})).cast(DType::float64), {1}, {4052555153018976267.0});
+  expect_values(Tensor({3}, {.dtype = DType::int64}).pow(Tensor({39}, {.dtype = DType::int64})).cast(DType::float64), {1},
+                {4052555153018976267.0});
   expect_close(Tensor(0.7).pow(Tensor({-2, -1, 0, 1, 2, 3})), {6}, {2.0408163, 1.4285715, 1.0, 0.7, 0.49, 0.343}, 1e-6);
   expect_values(Tensor({true, false}).pow(2), {2}, {1, 0});
   expect_values(Tensor({4.0, 2.25}).pow(0.5), {2}, {2, 1.5});
@@ -184,7 +193,9 @@ TEST(TensorElementwise, BitcastsBetweenSizes) {
 }
 
 TEST(TensorElementwise, FloatFunctionsOfIntegersGiveFloat32) {
-  for (const Tensor& result : {Tensor({4}).sqrt(), Tensor({4}).exp(), Tensor({true}).sin(), Tensor({4}).reciprocal(), Tensor({4}).tanh(), Tensor({4}).erf()}) EXPECT_EQ(result.dtype(), DType::float32);
+  for (const Tensor& result :
+       {Tensor({4}).sqrt(), Tensor({4}).exp(), Tensor({true}).sin(), Tensor({4}).reciprocal(), Tensor({4}).tanh(), Tensor({4}).erf()})
+    EXPECT_EQ(result.dtype(), DType::float32);
   EXPECT_EQ(Tensor({4.0}, {.dtype = DType::float16}).tanh().dtype(), DType::float16);
   EXPECT_EQ(Tensor({4}).floor().dtype(), DType::int32);
   EXPECT_EQ(Tensor({4}).abs().dtype(), DType::int32);

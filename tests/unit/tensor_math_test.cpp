@@ -41,7 +41,8 @@ const Function kFunctions[] = {
     {"atanh", [](const Tensor& x) { return x.atanh(); }, std::atanh, -0.999, 0.999, 5, 1e-14},
     {"erf", [](const Tensor& x) { return x.erf(); }, std::erf, -6, 6, 5, 1e-14},
     {"sigmoid", [](const Tensor& x) { return x.sigmoid(); }, [](double x) { return 1 / (1 + std::exp(-x)); }, -80, 80, 4, 1e-14},
-    {"softplus", [](const Tensor& x) { return softplus(x); }, [](double x) { return std::log1p(std::exp(-std::abs(x))) + std::max(x, 0.0); }, -80, 80, 6, 1e-13},
+    {"softplus", [](const Tensor& x) { return softplus(x); },
+     [](double x) { return std::log1p(std::exp(-std::abs(x))) + std::max(x, 0.0); }, -80, 80, 6, 1e-13},
 };
 
 // Points all over the range, and near 0 where it is within.

@@ -83,7 +83,8 @@ TEST(TensorRandom, Integers) {
   for (const int count : counts) chi += (count - 1000.0) * (count - 1000.0) / 1000;
   EXPECT_LT(chi, 27);  // p = 1e-4 at 6 degrees of freedom
   EXPECT_EQ(Tensor::randint(0, 10, {2}).dtype(), DType::int32);
-  for (const int64_t value : Tensor::randint(INT64_MIN, INT64_MAX, {10}, {.dtype = DType::int64}).to_vector<int64_t>()) EXPECT_NE(value, INT64_MAX);
+  for (const int64_t value : Tensor::randint(INT64_MIN, INT64_MAX, {10}, {.dtype = DType::int64}).to_vector<int64_t>())
+    EXPECT_NE(value, INT64_MAX);
   expect_refused([] { Tensor::randint(3, 3, {2}); }, ErrorKind::Value, {"randint", "[3, 3)"});
   expect_refused([] { Tensor::randint(0, 3, {2}, {.dtype = DType::float32}); }, ErrorKind::Type, {"randint"});
 }

@@ -26,7 +26,15 @@ TEST(TensorReduce, SmallTypesAccumulateInLargerOnes) {
   expect_values(Tensor::full({70000}, 1, {.dtype = uint16}).sum(), {}, {70000});
   expect_values(Tensor({200, 200}, {.dtype = uint8}).prod(), {}, {40000});
   expect_values(Tensor({true, true, false}).sum(), {}, {2});
-  for (const auto& [type, sum] : std::vector<std::pair<DType, DType>>{{boolean, int32}, {int8, int32}, {uint8, uint32}, {int16, int32}, {int32, int32}, {int64, int64}, {float16, float16}, {bfloat16, bfloat16}, {float32, float32}}) {
+  for (const auto& [type, sum] : std::vector<std::pair<DType, DType>>{{boolean, int32},
+                                                                      {int8, int32},
+                                                                      {uint8, uint32},
+                                                                      {int16, int32},
+                                                                      {int32, int32},
+                                                                      {int64, int64},
+                                                                      {float16, float16},
+                                                                      {bfloat16, bfloat16},
+                                                                      {float32, float32}}) {
     const Tensor ones = Tensor::ones({4, 4}, {.dtype = type});
     EXPECT_EQ(ones.sum().dtype(), sum) << name(type);
     EXPECT_EQ(ones.prod().dtype(), sum) << name(type);
@@ -46,7 +54,8 @@ TEST(TensorReduce, Extremes) {
   expect_values(grid().min(1, true), {2, 1}, {1, 4});
   expect_values(Tensor({200, 3, 255, 17}, {.dtype = DType::uint8}).min(), {}, {3});
   expect_values(Tensor({true, false}).max(), {}, {1});
-  for (int count = 1; count < 10; ++count) EXPECT_TRUE(std::isnan(Tensor::cat({Tensor::full({count}, kNaN), Tensor({42.0})}).max().item())) << count;
+  for (int count = 1; count < 10; ++count)
+    EXPECT_TRUE(std::isnan(Tensor::cat({Tensor::full({count}, kNaN), Tensor({42.0})}).max().item())) << count;
   expect_values(Tensor({-kInf, kInf}).min(), {}, {-kInf});
   expect_refused([] { Tensor::zeros({2, 0}).max(1); }, ErrorKind::Value, {"max", "axis 1", "(2, 0)", "empty"});
   expect_refused([] { Tensor::zeros({0}).min(); }, ErrorKind::Value, {"min", "axis 0"});

@@ -52,14 +52,16 @@ inline void expect_close(const Tensor& tensor, const Sizes& shape, const std::ve
 
 /// The call throws a UserError of this kind whose message holds all these texts and names this file.
 template <class CallIt>
-void expect_refused(CallIt call, ErrorKind kind, std::initializer_list<std::string> texts, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+void expect_refused(CallIt call, ErrorKind kind, std::initializer_list<std::string> texts, const char* file = __builtin_FILE(),
+                    int line = __builtin_LINE()) {
   const std::string here = std::string(file) + ":" + std::to_string(line);
   try {
     call();
   } catch (const UserError& error) {
     const std::string message = error.what();
     EXPECT_EQ(int(error.kind()), int(kind)) << here << ": " << message;
-    for (const std::string& text : texts) EXPECT_NE(message.find(text), std::string::npos) << here << ": no \"" << text << "\" in: " << message;
+    for (const std::string& text : texts)
+      EXPECT_NE(message.find(text), std::string::npos) << here << ": no \"" << text << "\" in: " << message;
     EXPECT_EQ(message.find(here), 0u) << "the line isn't " << here << " in: " << message;
     return;
   } catch (const std::exception& error) {
