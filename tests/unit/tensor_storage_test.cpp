@@ -56,6 +56,23 @@ TEST(TensorStorage, AssignBroadcastsAndKeepsTheType) {
   expect_values(ints, {2}, {1, 2});  // nothing lost
 }
 
+TEST(TensorStorage, EveryOperatorHasItsWritingForm) {
+  Tensor x({12, 7});
+  x += 1;
+  x -= 2;
+  x *= 3;
+  x %= 5;
+  x |= 8;
+  x &= 11;
+  x ^= 1;
+  x <<= 2;
+  x >>= 1;
+  expect_values(x, {2}, {20, 20 - 20 + 16 + 4});
+  Tensor y({1.0, 3.0});
+  y /= 2;
+  expect_values(y, {2}, {0.5, 1.5});
+}
+
 TEST(TensorStorage, ManyWritesInARow) {
   Tensor x = Tensor::zeros({4}).clone();
   for (int i = 0; i < 50; ++i) {
