@@ -50,25 +50,28 @@ inline void expect_close(const Tensor& tensor, const Sizes& shape, const std::ve
   }
 }
 
-/// The call throws a UserError of this kind whose message holds all these texts and names this file.
+/// The call throws a UserError of this kind whose message holds all these texts and names the line of the call: this one or, where the
+/// call is written over several lines, one of the next three.
 template <class CallIt>
 void expect_refused(CallIt call, ErrorKind kind, std::initializer_list<std::string> texts, const char* file = __builtin_FILE(),
                     int line = __builtin_LINE()) {
-  const std::string here = std::string(file) + ":" + std::to_string(line);
+  const auto site = [&](int below) { return std::string(file) + ":" + std::to_string(line + below); };
   try {
     call();
   } catch (const UserError& error) {
     const std::string message = error.what();
-    EXPECT_EQ(int(error.kind()), int(kind)) << here << ": " << message;
+    EXPECT_EQ(int(error.kind()), int(kind)) << site(0) << ": " << message;
     for (const std::string& text : texts)
-      EXPECT_NE(message.find(text), std::string::npos) << here << ": no \"" << text << "\" in: " << message;
-    EXPECT_EQ(message.find(here), 0u) << "the line isn't " << here << " in: " << message;
+      EXPECT_NE(message.find(text), std::string::npos) << site(0) << ": no \"" << text << "\" in: " << message;
+    bool named = false;
+    for (int below = 0; below < 4; ++below) named |= message.starts_with(site(below) + ": ");
+    EXPECT_TRUE(named) << "the line isn't " << site(0) << " in: " << message;
     return;
   } catch (const std::exception& error) {
-    ADD_FAILURE() << here << ": not a UserError: " << error.what();
+    ADD_FAILURE() << site(0) << ": not a UserError: " << error.what();
     return;
   }
-  ADD_FAILURE() << here << ": nothing was thrown";
+  ADD_FAILURE() << site(0) << ": nothing was thrown";
 }
 
 inline constexpr double kInf = std::numeric_limits<double>::infinity();
