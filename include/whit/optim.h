@@ -8,7 +8,8 @@
 namespace whit::nn {
 
 /// What all optimizers share. The floats among the tensors it is given that don't have requires_grad false are its parameters and get
-/// requires_grad true; the others (running statistics) are only computed along with each step, so that what they are made of is let go.
+/// requires_grad true and are realised; the others (running statistics) are only computed along with each step, so that what they are
+/// made of is let go.
 class Optimizer {
  public:
   double learning_rate;  ///< may be changed between steps: no new code is made for that

@@ -34,6 +34,8 @@ Optimizer::Optimizer(const std::vector<Tensor>& tensors, double rate, size_t mom
   }
   if (parameters_.empty()) refuse(ErrorKind::Value, "Optimizer", "none of the ", tensors.size(), " tensors it is given can be trained");
   states_.resize(parameters_.size());
+  // Initial values are drawn now, before anything is computed from them: then all steps, the first one too, share one plan.
+  realize(parameters_);
 }
 
 void Optimizer::zero_grad() {
@@ -51,8 +53,6 @@ void Optimizer::step(const std::vector<Tensor>& also, Site at) {
   const Call call(at);
   std::vector<Tensor> all = parameters_;
   all.insert(all.end(), others_.begin(), others_.end());
-  // Drawing the initial values is a plan of its own, so that all steps are alike.
-  realize(parameters_);
   for (size_t i = 0; i < parameters_.size(); ++i) {
     Tensor parameter = parameters_[i];
     if (!parameter.has_grad()) continue;
