@@ -71,7 +71,7 @@ class InterpDevice final : public CpuDevice {
     target_.vector_bytes = 256;
     target_.vector_registers = 64;
     target_.fused_multiply_add = false;
-    target_.flops_per_second = 0.5e9 * target_.threads;
+    target_.flops_per_second = 0.5e9 * target_.nominal_threads;
   }
 
   std::vector<std::shared_ptr<Program>> compile(std::span<const LinearKernel* const> kernels) override {

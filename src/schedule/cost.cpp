@@ -21,18 +21,39 @@ double op_cost(Op op) {
   }
 }
 
+namespace {
+
+constexpr OpSet kReadsStorage = OpSet::of(Op::Param, Op::Buffer, Op::Reduce, Op::Assign, Op::Copy, Op::Contiguous);
+
+// In how many ways a position (known without storage) must equal an index, or this is true.
+size_t mismatches(const Node* condition) {
+  if (condition->op == Op::Or) return mismatches(condition->source(0)) + mismatches(condition->source(1));
+  if (condition->op != Op::NotEqual) return 0;
+  const auto position = [](const Node* node) { return node->below.contains(Op::Iota) && !node->below.intersects(kReadsStorage); };
+  return position(condition->source(0)) || position(condition->source(1));
+}
+
+}  // namespace
+
+bool picks_one(const Node* reduce) {
+  if (reduce->op != Op::Reduce || reduce->reduce_op() != Op::Add) return false;
+  const Node* value = reduce->source(0);
+  return value->op == Op::Where && value->source(1)->is_constant(0) && mismatches(value->source(0)) >= reduce->args().size() - 1;
+}
+
 Estimate estimate(const Node* node, const std::vector<const Estimate*>& sources) {
   const double bytes = double(element_count(node->shape())) * double(item_size(node->dtype));
   if (node->op == Op::Param) return {0, bytes, 1};
   if (has(node->op, leaf)) return {};
   // What is folded or stored reads as one leaf from above.
-  if (!has(node->op, alu | movement)) return {0, bytes, 1};
+  if (!has(node->op, alu | movement) && !picks_one(node)) return {0, bytes, 1};
   Estimate sum{op_cost(node->op), 0, 0};
   for (const Estimate* source : sources) {
     sum.flops += source->flops;
     sum.leaf_bytes += source->leaf_bytes;
     sum.leaves += source->leaves;
   }
+  if (node->op == Op::Reduce) sum.leaf_bytes = std::min(sum.leaf_bytes, bytes * sum.leaves);
   // Shared subexpressions are counted once a use; a cap keeps long chains from growing without bound.
   sum.flops = std::min(sum.flops, 1e6);
   sum.leaf_bytes = std::min(sum.leaf_bytes, 1e15);

@@ -21,4 +21,8 @@ double op_cost(Op op);
 /// The estimate of a node from those of its sources.
 Estimate estimate(const Node* node, const std::vector<const Estimate*>& sources);
 
+/// Whether this simplified reduction is a gather, the sum over r of (r != index ? 0 : value[r]): once its place is known, rules turn it
+/// into one gated load, without a loop.
+bool picks_one(const Node* reduce);
+
 }  // namespace whit

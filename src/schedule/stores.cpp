@@ -12,9 +12,8 @@ namespace {
 
 // Ranges are numbered within 64 bits; scheduling needs some numbers for itself.
 constexpr size_t kMaxNest = 20, kMaxFolds = 10;
-// Decisions must not depend on the machine's thread count; a kernel with fewer independent rows than this counts as partly serial.
-constexpr double kNominalThreads = 8;
-
+// Operations of a value that reads nothing, below which storing it is never worth while: fewer than a transcendental takes.
+constexpr double kCheap = 12;
 struct Use {
   size_t root;
   Place place;
@@ -67,7 +66,8 @@ class Chooser {
     Estimate estimate;
     std::vector<Use> uses;
     bool forced = false;
-    double terms = 1;  ///< folded into one element, were all reductions below fused
+    double terms = 1;    ///< folded into one element, were all reductions below fused
+    uint64_t along = 0;  ///< the axes, as bits, along which what is folded below differs from element to element
   };
   Fact& fact(const Node* node) { return facts_[node->id]; }
 
@@ -75,13 +75,46 @@ class Chooser {
     std::vector<const Estimate*> sources;
     for (const Node* source : node->sources()) sources.push_back(&fact(source).estimate);
     fact(node).estimate = estimate(node, sources);
-    if (has(node->op, alu | movement | reduces))
-      for (const Node* source : node->sources())
-        if (!fact(source).forced) fact(node).terms = std::max(fact(node).terms, fact(source).terms);
-    if (node->op == Op::Reduce && element_count(node->shape()) > 0)
-      fact(node).terms *= double(element_count(node->source(0)->shape())) / double(element_count(node->shape()));
+    count_terms(node);
     if (node->op == Op::Contiguous || node->op == Op::Copy || node->op == Op::Assign) fact(node).forced = true;
     if (node->op == Op::Copy && node->source(0)->op != Op::Param) fact(node->source(0)).forced = true;
+  }
+
+  // A fold within a fold multiplies its terms where it has another value at each of them; where it doesn't, it is done once before.
+  void count_terms(const Node* node) {
+    Fact& own = fact(node);
+    if (has(node->op, alu | movement | reduces))
+      for (const Node* source : node->sources()) {
+        const Fact& below = fact(source);
+        if (below.forced || below.terms <= 1) continue;
+        own.terms = std::max(own.terms, below.terms);
+        own.along |= has(node->op, movement) ? axes_after(node, below.along) : below.along;
+      }
+    if (node->op != Op::Reduce || element_count(node->shape()) == 0 || picks_one(node)) return;
+    const double terms = double(element_count(node->source(0)->shape())) / double(element_count(node->shape()));
+    uint64_t folded = 0;
+    for (const int64_t axis : node->args().subspan(1)) folded |= uint64_t(1) << axis;
+    own.terms = own.along & folded ? own.terms * terms : std::max(own.terms, terms);
+    own.along = long_axes(node->shape()) & ~folded;
+  }
+
+  static uint64_t long_axes(ShapeView shape) {
+    uint64_t axes = 0;
+    for (size_t i = 0; i < shape.size(); ++i)
+      if (!shape[i].is(1)) axes |= uint64_t(1) << i;
+    return axes;
+  }
+
+  static uint64_t axes_after(const Node* node, uint64_t axes) {
+    switch (node->op) {
+      case Op::Expand: return axes;  // a stretched axis had size 1 and no bit
+      case Op::Permute: {
+        uint64_t result = 0;
+        for (size_t i = 0; i < node->args().size(); ++i) result |= (axes >> node->arg(i) & 1) << i;
+        return result;
+      }
+      default: return axes == 0 ? 0 : long_axes(node->shape());
+    }
   }
 
   void visit(const Node* node) {
@@ -145,7 +178,8 @@ class Chooser {
       if (root.ops + op_cost(node->op) > kMaxOperations || use.nest->sources().size() > kMaxNest || root.folds >= kMaxFolds) return true;
       if (root.leaves + root.pending + node->sources().size() > target.max_buffers) return true;
     }
-    return node->op == Op::Reduce ? reduce_worth_storing(node, uses, target) : elementwise_worth_storing(node, uses, target);
+    return node->op == Op::Reduce && !picks_one(node) ? reduce_worth_storing(node, uses, target)
+                                                      : elementwise_worth_storing(node, uses, target);
   }
 
   static size_t count_roots(const std::vector<Use>& uses) {
@@ -163,6 +197,8 @@ class Chooser {
   bool elementwise_worth_storing(const Node* node, const std::vector<Use>& uses, const Target& target) {
     const Estimate& own = fact(node).estimate;
     const double count = double(element_count(node->shape()));
+    // What reads nothing and takes little (an iota, a comparison of two) is computed wherever it is wanted.
+    if (own.leaves == 0 && own.flops < kCheap) return false;
     double evaluated = 0;
     for (const Use& use : uses) evaluated += evaluations(use, count);
     const size_t roots = count_roots(uses);
@@ -184,8 +220,8 @@ class Chooser {
     const Use& use = uses.front();
     const double rows = evaluations(use, count);
     const Root& root = roots_[use.root];
-    if (rows < kNominalThreads && rows < double(element_count(root.node->shape())))
-      anew += work * (1 / rows - 1 / kNominalThreads) * kNominalThreads;
+    if (rows < target.nominal_threads && rows < double(element_count(root.node->shape())))
+      anew += work * (1 / rows - 1 / target.nominal_threads) * target.nominal_threads;
     return anew + hindrance(use, fact(node).terms, count * fact(node).terms / target.flops_per_second) > store_seconds(node, roots, target);
   }
 

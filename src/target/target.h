@@ -37,6 +37,9 @@ struct Target {
   unsigned work_group = 0;          ///< threads of a work group; 0: the launch index is a chunk of a loop, not a grid
   unsigned threads = 1;             ///< launches run on about this many workers
   unsigned max_buffers = 64;        ///< arguments of one kernel
+  // What is stored and fused is decided by these, and with it how sums are cut and rounded: they describe a nominal machine with this kind
+  // of processor and `nominal_threads` workers, so that results do not depend on how many `threads` there are.
+  double nominal_threads = 8;
   double bytes_per_second = 10e9;
   double flops_per_second = 50e9;
   double launch_seconds = 3e-6;  ///< cost of one more kernel

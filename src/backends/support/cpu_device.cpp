@@ -15,8 +15,7 @@ namespace {
 
 constexpr double kChunkSeconds = 20e-6;  // below this, waking another thread costs more than it saves
 constexpr double kClock = 3e9;
-constexpr double kBytesPerSecondOfOne = 10e9;  // what one core gets from memory; a few cores saturate it
-constexpr unsigned kCoresThatSaturate = 6;
+constexpr double kBytesPerSecondOfOne = 10e9;  // what one core gets from memory
 
 void find_vectors(Target& target) {
 #if defined(__x86_64__)
@@ -52,16 +51,17 @@ Target host_target(std::string name) {
   find_vectors(target);
   if (target.fused_multiply_add) target.claims = target.claims | OpSet(Op::MulAdd);
   target.threads = ThreadPool::shared().size();
-  target.bytes_per_second = kBytesPerSecondOfOne * std::min(target.threads, kCoresThatSaturate);
-  target.flops_per_second = kClock * target.threads * std::max(target.vector_bytes / 4, 1u) * (target.fused_multiply_add ? 4 : 2);
+  target.nominal_threads = 4;
+  target.bytes_per_second = kBytesPerSecondOfOne * target.nominal_threads;
+  target.flops_per_second = kClock * target.nominal_threads * std::max(target.vector_bytes / 4, 1u) * (target.fused_multiply_add ? 4 : 2);
   target.launch_seconds = 2e-6;
   return target;
 }
 
 LaunchCost::LaunchCost(const LinearKernel& kernel, const Target& target) {
   // Arithmetic seldom comes near the peak: half of it is assumed.
-  const double work = kernel.flops * target.threads / (target.flops_per_second / 2);
-  const double traffic = kernel.bytes * std::min(target.threads, kCoresThatSaturate) / target.bytes_per_second;
+  const double work = kernel.flops * target.nominal_threads / (target.flops_per_second / 2);
+  const double traffic = kernel.bytes * target.nominal_threads / target.bytes_per_second;
   seconds = std::max(work, traffic);
 }
 
