@@ -16,11 +16,10 @@ const Node* simplify_kernel(Graph& graph, const Node* root) { return rewrite(gra
 
 std::vector<const Node*> simplify_tensor(Graph& graph, Sources roots) { return rewrite(graph, roots, tensor_rules()); }
 
-RewriteBenchmark rewrite_benchmark() {
-  // As many to a graph as a large kernel has.
-  constexpr size_t kGraphs = 100, kExpressions = 1000;
+RewriteBenchmark rewrite_benchmark(size_t graphs) {
+  constexpr size_t kExpressions = 1000;  // to a graph: as many as a large kernel has
   RewriteBenchmark result{};
-  for (size_t part = 0; part < kGraphs; ++part) {
+  for (size_t part = 0; part < graphs; ++part) {
     Graph graph;
     Random random(part);
     std::vector<const Node*> roots;

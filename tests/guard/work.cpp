@@ -27,7 +27,7 @@ void schedule_mnist() {
 
 int main(int argc, char** argv) {
   const char* work = argc == 2 ? argv[1] : "";
-  if (std::strcmp(work, "rewrite") == 0) return whit::rewrite_benchmark().visits == 0;
+  if (std::strcmp(work, "rewrite") == 0) return whit::rewrite_benchmark(20).visits == 0;
   if (std::strcmp(work, "schedule_mnist") == 0) return schedule_mnist(), 0;
   std::fprintf(stderr, "usage: guard_work rewrite|schedule_mnist\n");
   return 2;
