@@ -13,6 +13,7 @@ namespace {
 // A reduction to few results over very many elements would run on one thread: it is cut in two, by shape alone.
 constexpr int64_t kLongReduction = 1 << 16, kFewResults = 64;
 constexpr int64_t kPieces = 256, kFewestPieces = 8;
+constexpr int64_t kEven = 64, kUnevenLength = 1024;  // a long piece that is filled up is a whole number of any vectors
 
 bool is_reduced(const Node* reduce, int64_t axis) { return std::ranges::find(reduce->args().subspan(1), axis) != reduce->args().end(); }
 
@@ -40,7 +41,8 @@ Cut choose_cut(const Node* reduce, ShapeView shape) {
   // No axis has a divisor that would do. The longest one is filled up by less than a piece: what is longer than 256 has 128 or more.
   const int64_t size = shape[size_t(longest)].size;
   if (size <= kPieces) return {};
-  const int64_t length = (size + kPieces - 1) / kPieces;
+  int64_t length = (size + kPieces - 1) / kPieces;
+  if (length > kUnevenLength) length = (length + kEven - 1) / kEven * kEven;
   return {longest, (size + length - 1) / length, length};
 }
 
