@@ -19,6 +19,9 @@ std::string trimmed(std::string text) {
   return text.substr(size_t(std::ranges::find_if_not(text, blank) - text.begin()));
 }
 
+// Formulas of fused kernels run over pages.
+std::string shortened(std::string text) { return text.size() <= 300 ? text : text.substr(0, 300) + " …"; }
+
 // A store whose index runs over fewer places than its buffer has leaves the rest as it was.
 bool is_partial(const Node* store) {
   if (store->sources().size() > 3) return true;
@@ -130,12 +133,12 @@ void WatchedLaunch::check_output(const Node* store) const {
     for (const Node* node : topological_order(Sources(&store, 1)))
       if (node->op == Op::Load && node->source(0) != param && is_float(node->dtype) &&
           holds_infinity(node->dtype, contents(node->source(0))))
-        cause = concat("buffer ", node->source(0)->arg(0), ", which it reads, holds one that no kernel made");
+        cause = concat("buffer ", node->source(0)->arg(0), ", which it reads, holds one already");
     if (!std::isnan(value) && (!cause.empty() || names_infinity(store))) return;
     if (cause.empty()) cause = "all that it reads is finite";
     fail(ErrorKind::Value, "CHECK=nan: kernel ", kernel_, " makes ", std::isnan(value) ? "a NaN" : "an infinity", ": element ", i,
-         " of buffer ", param->arg(0), " (", name(param->dtype), ", ", param->arg(1), " elements) = ", print_expression(store->source(2)),
-         "; ", cause);
+         " of buffer ", param->arg(0), " (", name(param->dtype), ", ", param->arg(1),
+         " elements) = ", shortened(print_expression(store->source(2))), "; ", cause);
   }
 }
 
