@@ -12,6 +12,7 @@ function(whit_find_backends names_out sources_out)
   set(names "")
   set(declarations "")
   set(calls "")
+  set(quoted "")
   foreach(file IN LISTS files)
     get_filename_component(name ${file} NAME_WE)
     if(NOT name MATCHES "^[a-z][a-z0-9_]*$")
@@ -20,6 +21,7 @@ function(whit_find_backends names_out sources_out)
     list(APPEND names ${name})
     string(APPEND declarations "Backend* ${name}();\n")
     string(APPEND calls "${name}(), ")
+    string(APPEND quoted "\"${name}\", ")
   endforeach()
 
   if(EXISTS ${PROJECT_SOURCE_DIR}/src/runtime/backend.h)
@@ -38,6 +40,8 @@ std::vector<Backend*> registered_backends() {
   using namespace backends;
   return {@calls@};
 }
+
+std::vector<std::string_view> registered_names() { return {@quoted@}; }
 }  // namespace whit
 ]] @ONLY)
     list(APPEND sources ${registry})

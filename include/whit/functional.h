@@ -42,7 +42,7 @@ inline Tensor lerp(const Tensor& from, const Tensor& to, const Operand& weight) 
 
 /// True where |a - b| <= atol + rtol |b|.
 inline Tensor isclose(const Tensor& a, const Tensor& b, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false, Site at = {}) {
-  const Call call(at);
+  const Call call(at, __func__);
   const Tensor close = (a == b) | (a.isfinite() & b.isfinite() & ((a - b).abs() <= atol + rtol * b.abs()));
   return equal_nan ? close | (a.isnan() & b.isnan()) : close;
 }
@@ -51,12 +51,12 @@ inline Tensor isclose(const Tensor& a, const Tensor& b, double rtol = 1e-5, doub
 
 /// max(x, 0), with gradient 0 at 0 as in PyTorch. Not `x > 0 ? x : 0`: NaN stays NaN.
 inline Tensor relu(const Tensor& x, Site at = {}) {
-  const Call call(at);
+  const Call call(at, __func__);
   return (x <= 0).where(0, x);
 }
 
 inline Tensor leaky_relu(const Tensor& x, double slope = 0.01, Site at = {}) {
-  const Call call(at);
+  const Call call(at, __func__);
   return (x < 0).where(slope * x, x);
 }
 
@@ -64,12 +64,12 @@ inline Tensor relu6(const Tensor& x, Site at = {}) { return x.clip(0, 6, at); }
 inline Tensor hardtanh(const Tensor& x, double low = -1, double high = 1, Site at = {}) { return x.clip(low, high, at); }
 
 inline Tensor hardsigmoid(const Tensor& x, Site at = {}) {
-  const Call call(at);
+  const Call call(at, __func__);
   return (x / 6 + 0.5).clip(0, 1);
 }
 
 inline Tensor hardswish(const Tensor& x, Site at = {}) {
-  const Call call(at);
+  const Call call(at, __func__);
   return x * (x + 3).clip(0, 6) / 6;
 }
 
@@ -78,25 +78,25 @@ inline Tensor minus_abs(const Tensor& x) { return (x < 0).where(x, -x); }
 
 /// 1 / (1 + e^-x), by e^-|x|, which never overflows: neither the value nor any gradient.
 inline Tensor sigmoid(const Tensor& x, Site at = {}) {
-  const Call call(at);
+  const Call call(at, __func__);
   const Tensor wide = widened(x), e = minus_abs(wide).exp();
   return ((wide < 0).where(e, 1) / (1 + e)).cast(float_type(x));
 }
 
 inline Tensor silu(const Tensor& x, Site at = {}) {
-  const Call call(at);
+  const Call call(at, __func__);
   return x * sigmoid(x);
 }
 
 /// log(1 + e^x)
 inline Tensor softplus(const Tensor& x, Site at = {}) {
-  const Call call(at);
+  const Call call(at, __func__);
   return (x < 0).where(0, x) + minus_abs(x).exp().log1p();
 }
 
 /// log(e^a + e^b)
 inline Tensor logaddexp(const Tensor& a, const Tensor& b, Site at = {}) {
-  const Call call(at);
+  const Call call(at, __func__);
   const Tensor difference = (a == b).where(0, a - b);  // of equal infinities, too
   return (difference < 0).where(b, a) + minus_abs(difference).exp().log1p();
 }
@@ -105,28 +105,28 @@ inline Tensor logaddexp(const Tensor& a, const Tensor& b, Site at = {}) {
 inline Tensor logsigmoid(const Tensor& x, Site at = {}) { return -softplus(-x, at); }
 
 inline Tensor mish(const Tensor& x, Site at = {}) {
-  const Call call(at);
+  const Call call(at, __func__);
   return x * softplus(x).tanh();
 }
 
 inline Tensor softsign(const Tensor& x, Site at = {}) {
-  const Call call(at);
+  const Call call(at, __func__);
   return x / (1 + x.abs());
 }
 
 inline Tensor elu(const Tensor& x, double alpha = 1, Site at = {}) {
-  const Call call(at);
+  const Call call(at, __func__);
   return (x > 0).where(x, alpha * x.minimum(0).expm1());
 }
 
 inline Tensor selu(const Tensor& x, Site at = {}) {
-  const Call call(at);
+  const Call call(at, __func__);
   return 1.0507009873554805 * elu(x, 1.6732632423543772);
 }
 
 /// x Φ(x), exact, or by tanh as in GPT-2.
 inline Tensor gelu(const Tensor& x, bool approximate = false, Site at = {}) {
-  const Call call(at);
+  const Call call(at, __func__);
   const Tensor wide = widened(x);
   const double scale = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;  // √(2/π)
   const Tensor twice =
@@ -135,35 +135,38 @@ inline Tensor gelu(const Tensor& x, bool approximate = false, Site at = {}) {
 }
 
 inline Tensor quick_gelu(const Tensor& x, Site at = {}) {
-  const Call call(at);
+  const Call call(at, __func__);
   return x * sigmoid(1.702 * x);
 }
 
 // ---- Normalising ----
 
+/// The maximum without its gradient, which cancels wherever it is used; of nothing, 0.
+inline Tensor greatest(const Tensor& x, const Axes& axes) { return (x.numel() == 0 ? x.sum(axes, true) : x.max(axes, true)).detach(); }
+
 /// Row-wise e^x / Σ e^x, shifted by the maximum so that nothing overflows. A row of -inf gives NaN.
 inline Tensor softmax(const Tensor& x, int64_t axis = -1, Site at = {}) {
-  const Call call(at);
-  const Tensor wide = widened(x), e = (wide - wide.max(axis, true).detach()).exp();
+  const Call call(at, __func__);
+  const Tensor wide = widened(x), e = (wide - greatest(wide, axis)).exp();
   return (e / e.sum(axis, true)).cast(float_type(x));
 }
 
 inline Tensor log_softmax(const Tensor& x, int64_t axis = -1, Site at = {}) {
-  const Call call(at);
-  const Tensor wide = widened(x), shifted = wide - wide.max(axis, true).detach();
+  const Call call(at, __func__);
+  const Tensor wide = widened(x), shifted = wide - greatest(wide, axis);
   return (shifted - shifted.exp().sum(axis, true).log()).cast(float_type(x));
 }
 
 /// log Σ e^x. A maximum that is infinite isn't subtracted: inf - inf would be NaN where the answer is ±inf.
 inline Tensor logsumexp(const Tensor& x, const Axes& axes = {}, bool keepdim = false, Site at = {}) {
-  const Call call(at);
-  const Tensor wide = widened(x), greatest = wide.max(axes, true).detach(), shift = greatest.isinf().where(0, greatest);
+  const Call call(at, __func__);
+  const Tensor wide = widened(x), top = greatest(wide, axes), shift = top.isinf().where(0, top);
   const Tensor result = (wide - shift).exp().sum(axes, true).log() + shift;
   return (keepdim ? result : result.squeeze(axes)).cast(float_type(x));
 }
 
 inline Tensor layernorm(const Tensor& x, const Axes& axes = -1, double eps = 1e-5, Site at = {}) {
-  const Call call(at);
+  const Call call(at, __func__);
   const Tensor wide = widened(x), centred = wide - wide.mean(axes, true);
   return (centred * ((centred * centred).mean(axes, true) + eps).rsqrt()).cast(float_type(x));
 }
@@ -178,10 +181,7 @@ Tensor batchnorm(const Tensor& x, const Tensor& weight, const Tensor& bias, cons
 inline DType class_type(const Tensor& x) { return item_size(x.dtype()) < 4 ? DType::int32 : x.dtype(); }
 
 /// 1 where the last, new axis equals the class, else 0 (int32); nowhere for a class outside [0, classes).
-inline Tensor one_hot(const Tensor& x, int64_t classes, Site at = {}) {
-  const Call call(at);
-  return (x.unsqueeze(-1) == Tensor::arange(classes, {.dtype = class_type(x)})).where(1, 0);
-}
+Tensor one_hot(const Tensor& x, int64_t classes, Site at = {});
 
 inline Tensor reduced(const Tensor& losses, Reduction reduction) {
   return reduction == Reduction::none ? losses : reduction == Reduction::sum ? losses.sum() : losses.mean();
@@ -189,19 +189,19 @@ inline Tensor reduced(const Tensor& losses, Reduction reduction) {
 
 /// The mean squared difference.
 inline Tensor mse_loss(const Tensor& x, const Tensor& target, Reduction reduction = Reduction::mean, Site at = {}) {
-  const Call call(at);
+  const Call call(at, __func__);
   return reduced((x - target).square(), reduction);
 }
 
 /// Of probabilities. The logarithms are cut off at -100, so that certainty stays finite (as PyTorch).
 inline Tensor binary_crossentropy(const Tensor& x, const Tensor& target, Reduction reduction = Reduction::mean, Site at = {}) {
-  const Call call(at);
+  const Call call(at, __func__);
   return reduced(-(target * x.log().maximum(-100) + (1 - target) * (1 - x).log().maximum(-100)), reduction);
 }
 
 /// Of logits.
 inline Tensor binary_crossentropy_logits(const Tensor& x, const Tensor& target, Reduction reduction = Reduction::mean, Site at = {}) {
-  const Call call(at);
+  const Call call(at, __func__);
   return reduced((x < 0).where(0, x) - x * target + minus_abs(x).exp().log1p(), reduction);
 }
 

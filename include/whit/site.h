@@ -10,10 +10,11 @@ struct Site {
   constexpr Site(const char* file = __builtin_FILE(), int line = __builtin_LINE()) : file(file), line(line) {}
 };
 
-/// Stands at the top of a public function: while the outermost one of a thread runs, its site is the one that errors and nodes carry.
+/// Stands at the top of a public function: while the outermost one of a thread runs, its site is the one that errors and nodes carry. With
+/// the name of a function that is composed of others, errors of those start with it.
 class Call {
  public:
-  explicit Call(Site site);
+  explicit Call(Site site, const char* composed = nullptr);
   ~Call();
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;

@@ -36,6 +36,12 @@ std::string text_setting(const char* name) {
   return common ? common : "";
 }
 
+std::string setting_source(const char* name) {
+  const std::string prefixed = std::string("WHIT_") + name;
+  const char* own = std::getenv(prefixed.c_str());
+  return own && *own ? prefixed : name;
+}
+
 int debug_level() {
   static const int level = int(setting("DEBUG", 0));
   return level;

@@ -77,7 +77,7 @@ void substitute_in_order(std::vector<const Node*>& order, const Node* range, std
 }
 
 // Ranges whose size holds a replaced range are new nodes: the order follows them by number.
-void refresh(Axes& axes) {
+void refresh(KernelAxes& axes) {
   const std::vector<const Node*> ranges = ranges_of(axes.sink);
   for (const Node*& range : axes.order)
     for (const Node* now : ranges)
@@ -87,13 +87,13 @@ void refresh(Axes& axes) {
 
 }  // namespace
 
-Axes axes_of(const Node* sink) {
-  Axes axes{sink, ranges_of(sink)};
+KernelAxes axes_of(const Node* sink) {
+  KernelAxes axes{sink, ranges_of(sink)};
   std::ranges::sort(axes.order, {}, [](const Node* range) { return range->range_number(); });
   return axes;
 }
 
-int64_t free_number(const Axes& axes) {
+int64_t free_number(const KernelAxes& axes) {
   uint64_t used = 0;
   for (const Node* range : ranges_of(axes.sink)) used |= uint64_t(1) << range->range_number();
   for (int64_t number = 0; number < 64; ++number)
@@ -101,7 +101,7 @@ int64_t free_number(const Axes& axes) {
   return -1;
 }
 
-Split split(Graph& graph, const Axes& axes, const Node* range, int64_t factor, AxisKind inner_kind) {
+Split split(Graph& graph, const KernelAxes& axes, const Node* range, int64_t factor, AxisKind inner_kind) {
   const int64_t size = range->source(0)->arg(0);
   WHIT_ASSERT(size % factor == 0, "a split of ", size, " by ", factor);
   Split result{axes, nullptr, nullptr};
@@ -129,7 +129,7 @@ Split split(Graph& graph, const Axes& axes, const Node* range, int64_t factor, A
   return result;
 }
 
-Peel peel(Graph& graph, const Axes& axes, const Node* range, int64_t at) {
+Peel peel(Graph& graph, const KernelAxes& axes, const Node* range, int64_t at) {
   const int64_t size = range->source(0)->arg(0);
   Peel result{axes, graph.range(range->range_number(), at, range->axis_kind()),
               graph.range(free_number(axes), size - at, range->axis_kind())};
@@ -145,9 +145,9 @@ Peel peel(Graph& graph, const Axes& axes, const Node* range, int64_t at) {
   return result;
 }
 
-Axes retag(Graph& graph, const Axes& axes, const Node* range, AxisKind kind, const Node*& changed) {
+KernelAxes retag(Graph& graph, const KernelAxes& axes, const Node* range, AxisKind kind, const Node*& changed) {
   changed = graph.range(range->range_number(), range->source(0), kind);
-  Axes result{replace(graph, axes.sink, {{range, changed}}), axes.order};
+  KernelAxes result{replace(graph, axes.sink, {{range, changed}}), axes.order};
   if (kind == AxisKind::vector)
     std::erase(result.order, range);
   else
@@ -156,7 +156,7 @@ Axes retag(Graph& graph, const Axes& axes, const Node* range, AxisKind kind, con
   return result;
 }
 
-Axes merge(Graph& graph, const Axes& axes, const Node* outer, const Node* inner) {
+KernelAxes merge(Graph& graph, const KernelAxes& axes, const Node* outer, const Node* inner) {
   const Node* whole = graph.range(outer->range_number(), outer->source(0)->arg(0) * inner->source(0)->arg(0), outer->axis_kind());
   // Every access holds outer*size + inner times some step, so the outer one can be left out and the inner one take its place.
   std::vector<Pair> pairs{{outer, graph.index(0)}, {inner, whole}};
@@ -168,35 +168,35 @@ Axes merge(Graph& graph, const Axes& axes, const Node* outer, const Node* inner)
         if (range != outer) sources.push_back(range == inner ? whole : range);
       return graph.with_sources(fold, sources);
     });
-  Axes result{simplify(graph, replace(graph, sink, pairs)), axes.order};
+  KernelAxes result{simplify(graph, replace(graph, sink, pairs)), axes.order};
   std::erase(result.order, inner);
   substitute_in_order(result.order, outer, {whole});
   refresh(result);
   return result;
 }
 
-Axes share_folds(Graph& graph, const Axes& axes, const Node* local) {
+KernelAxes share_folds(Graph& graph, const KernelAxes& axes, const Node* local) {
   const Node* thread = graph.range(free_number(axes), local->source(0), AxisKind::reduce);
   const Node* sink = rebuild_folds(graph, axes.sink, local, [&](const Node* fold) {
     const Node* part = fold_over(graph, fold, local, fold->source(0), nullptr);
     const Node* parts = graph.make(Op::Stage, {part, local});
     return graph.make(Op::Accumulate, {graph.make(Op::Load, {parts, thread}), thread}, {int64_t(fold->reduce_op())});
   });
-  Axes result{simplify(graph, sink), axes.order};
+  KernelAxes result{simplify(graph, sink), axes.order};
   result.order.push_back(thread);
   refresh(result);
   return result;
 }
 
-Axes reorder(const Axes& axes, const Node* range, size_t place) {
-  Axes result = axes;
+KernelAxes reorder(const KernelAxes& axes, const Node* range, size_t place) {
+  KernelAxes result = axes;
   std::erase(result.order, range);
   result.order.insert(result.order.begin() + std::ptrdiff_t(std::min(place, result.order.size())), range);
   return result;
 }
 
-Axes expand_unrolled(Graph& graph, const Axes& axes) {
-  Axes result = axes;
+KernelAxes expand_unrolled(Graph& graph, const KernelAxes& axes) {
+  KernelAxes result = axes;
   const std::vector<const Node*> order = axes.order;
   for (const Node* range : order) {
     if (range->axis_kind() != AxisKind::unroll) continue;

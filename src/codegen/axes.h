@@ -12,44 +12,44 @@
 
 namespace whit {
 
-struct Axes {
+struct KernelAxes {
   const Node* sink = nullptr;
   std::vector<const Node*> order;  ///< every range but the vector ones, outermost first
 };
 
 /// The axes of a kernel as scheduling hands it over: the ranges of its stores, then those of its accumulations, by number.
-Axes axes_of(const Node* sink);
+KernelAxes axes_of(const Node* sink);
 
 /// range = outer * factor + inner, for a factor that divides its size. The outer part keeps kind and place, the inner one follows it.
 struct Split {
-  Axes axes;
+  KernelAxes axes;
   const Node *outer, *inner;
 };
-Split split(Graph& graph, const Axes& axes, const Node* range, int64_t factor, AxisKind inner_kind);
+Split split(Graph& graph, const KernelAxes& axes, const Node* range, int64_t factor, AxisKind inner_kind);
 
 /// The statements over `range` done in two parts, [0, at) and [at, size): Stores twice, or an Accumulate as two that are combined.
 struct Peel {
-  Axes axes;
+  KernelAxes axes;
   const Node *head, *tail;
 };
-Peel peel(Graph& graph, const Axes& axes, const Node* range, int64_t at);
+Peel peel(Graph& graph, const KernelAxes& axes, const Node* range, int64_t at);
 
 /// Another way to run a range. The retagged range is `changed`.
-Axes retag(Graph& graph, const Axes& axes, const Node* range, AxisKind kind, const Node*& changed);
+KernelAxes retag(Graph& graph, const KernelAxes& axes, const Node* range, AxisKind kind, const Node*& changed);
 
 /// Two loops of which the outer one steps by the inner one's size in every access, as one.
-Axes merge(Graph& graph, const Axes& axes, const Node* outer, const Node* inner);
+KernelAxes merge(Graph& graph, const KernelAxes& axes, const Node* outer, const Node* inner);
 
 /// Accumulates over a local range in two steps: each thread folds its own part and keeps it in a Stage, which a new range folds in order.
-Axes share_folds(Graph& graph, const Axes& axes, const Node* local);
+KernelAxes share_folds(Graph& graph, const KernelAxes& axes, const Node* local);
 
 /// Puts a range at another place in the order.
-Axes reorder(const Axes& axes, const Node* range, size_t place);
+KernelAxes reorder(const KernelAxes& axes, const Node* range, size_t place);
 
 /// Writes out every unroll range: Stores once per value, Accumulates as independent ones that are combined pairwise.
-Axes expand_unrolled(Graph& graph, const Axes& axes);
+KernelAxes expand_unrolled(Graph& graph, const KernelAxes& axes);
 
 /// A number that no range of the kernel has; -1 when 64 are in use.
-int64_t free_number(const Axes& axes);
+int64_t free_number(const KernelAxes& axes);
 
 }  // namespace whit

@@ -24,10 +24,10 @@ constexpr int64_t kBlockElements = 4096;
 
 class Chooser {
  public:
-  Chooser(Graph& graph, Axes axes, const Target& target, std::string* why)
+  Chooser(Graph& graph, KernelAxes axes, const Target& target, std::string* why)
       : graph_(graph), axes_(std::move(axes)), target_(target), why_(why) {}
 
-  Axes run() {
+  KernelAxes run() {
     merge_loops();
     if (target_.vector_bytes > 0) {
       vectorise();
@@ -38,7 +38,7 @@ class Chooser {
     return std::move(axes_);
   }
 
-  Axes plain() {
+  KernelAxes plain() {
     run_in_parallel();
     return std::move(axes_);
   }
@@ -207,7 +207,7 @@ class Chooser {
     const Node* full = graph_.less(left, graph_.index(kBlockElements));
     const Node* count = graph_.where(full, left, graph_.index(kBlockElements));
     const Node* vectors = graph_.make(Op::Quotient, {count, graph_.index(lanes)});
-    Axes probe = axes_;
+    KernelAxes probe = axes_;
     const int64_t first = free_number(probe);
     const auto number = [&](int64_t k) { return first + k; };
     const Node* step = graph_.range(number(0), vectors, AxisKind::loop);
@@ -225,8 +225,8 @@ class Chooser {
   }
 
   // The order with ranges as the simplified sink has them.
-  static Axes refreshed(const Axes& axes) {
-    Axes result{axes.sink, {}};
+  static KernelAxes refreshed(const KernelAxes& axes) {
+    KernelAxes result{axes.sink, {}};
     const std::vector<const Node*> now = axes_of(axes.sink).order;
     for (const Node* range : axes.order)
       for (const Node* other : now)
@@ -399,16 +399,18 @@ class Chooser {
   }
 
   Graph& graph_;
-  Axes axes_;
+  KernelAxes axes_;
   const Target& target_;
   std::string* why_;
 };
 
 }  // namespace
 
-Axes plain_schedule(Graph& graph, Axes axes, const Target& target) { return Chooser(graph, std::move(axes), target, nullptr).plain(); }
+KernelAxes plain_schedule(Graph& graph, KernelAxes axes, const Target& target) {
+  return Chooser(graph, std::move(axes), target, nullptr).plain();
+}
 
-Axes choose_schedule(Graph& graph, Axes axes, const Target& target, std::string* why) {
+KernelAxes choose_schedule(Graph& graph, KernelAxes axes, const Target& target, std::string* why) {
   return Chooser(graph, std::move(axes), target, why).run();
 }
 

@@ -16,10 +16,10 @@ constexpr int64_t kLongFold = 1024;
 
 class Groups {
  public:
-  Groups(Graph& graph, Axes axes, const Target& target, std::string* why)
+  Groups(Graph& graph, KernelAxes axes, const Target& target, std::string* why)
       : graph_(graph), axes_(std::move(axes)), threads_(target.work_group), why_(why) {}
 
-  Axes run() {
+  KernelAxes run() {
     if (threads_ < 2) return std::move(axes_);
     if (!share_long_folds()) split_launch();
     return std::move(axes_);
@@ -95,14 +95,14 @@ class Groups {
   bool pays(int64_t size, int64_t terms) const { return size >= threads_ && size % threads_ * (terms / size) * threads_ <= 4 * terms; }
 
   Graph& graph_;
-  Axes axes_;
+  KernelAxes axes_;
   const int64_t threads_;
   std::string* why_;
 };
 
 }  // namespace
 
-Axes run_in_groups(Graph& graph, Axes axes, const Target& target, std::string* why) {
+KernelAxes run_in_groups(Graph& graph, KernelAxes axes, const Target& target, std::string* why) {
   return Groups(graph, std::move(axes), target, why).run();
 }
 

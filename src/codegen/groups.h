@@ -11,6 +11,6 @@ namespace whit {
 /// For a kernel whose outer axes are one parallel range, or none. Long accumulations of few results are shared by the threads of a group,
 /// each with its own part; else the parallel range is cut into groups and threads. Depends on shapes and the target's work group only, so
 /// results are the same wherever that is.
-Axes run_in_groups(Graph& graph, Axes axes, const Target& target, std::string* why);
+KernelAxes run_in_groups(Graph& graph, KernelAxes axes, const Target& target, std::string* why);
 
 }  // namespace whit

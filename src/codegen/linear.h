@@ -4,7 +4,7 @@
 //  * Only these ops occur: Const, Param, Local, Variable, Range (as a value), alu ops the target supplies, Load, Store, VectorLoad,
 //    VectorStore, Register, Set, Across, Loop, EndLoop, Barrier. A node's sources stand earlier in the list, in a loop that is still open;
 //    a node may stand more than once (executed again in another loop) and each time has its own value.
-//  * Const, Param, Local, Variable and vector Ranges need no execution: they may be used without being listed. A Range of another kind is
+//  * Const, Param, Local, Variable, Register and vector Ranges need no execution: they may be used unlisted. A Range of another kind is
 //    the counter of its open Loop; it counts from 0 to size-1, except that the parallel one counts from the launch's `begin` to `end - 1`.
 //  * With a `group_size` every launch index is a work group of that many threads, and a Loop over a local range (all have that size) runs
 //    once for each thread. A local loop holds no other one and no Barrier. What stands outside of them is run by every thread alike, but

@@ -33,7 +33,8 @@ using Path = std::vector<Block*>;
 
 class Linearizer {
  public:
-  Linearizer(Graph& graph, const Axes& axes, const Target& target, bool fuse) : graph_(graph), axes_(axes), target_(target), fuse_(fuse) {
+  Linearizer(Graph& graph, const KernelAxes& axes, const Target& target, bool fuse)
+      : graph_(graph), axes_(axes), target_(target), fuse_(fuse) {
     for (const Node* node : topological_order(Sources(&axes.sink, 1))) {
       if (node->op == Op::Range && node->axis_kind() == AxisKind::vector) vector_mask_ |= uint64_t(1) << node->range_number();
       if (node->op == Op::Accumulate) add_fold(node);
@@ -298,7 +299,7 @@ class Linearizer {
   }
 
   Graph& graph_;
-  const Axes& axes_;
+  const KernelAxes& axes_;
   const Target& target_;
   bool fuse_;
   uint64_t vector_mask_ = 0;
@@ -310,7 +311,7 @@ class Linearizer {
 
 }  // namespace
 
-std::vector<const Node*> linearize(Graph& graph, const Axes& axes, const Target& target, bool fuse) {
+std::vector<const Node*> linearize(Graph& graph, const KernelAxes& axes, const Target& target, bool fuse) {
   return Linearizer(graph, axes, target, fuse).run();
 }
 

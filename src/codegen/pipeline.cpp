@@ -34,7 +34,7 @@ void describe_arguments(LinearKernel& kernel, const Node* sink) {
 }
 
 // Groups and the arrays they share, which the code stores to.
-void describe_groups(LinearKernel& kernel, const Axes& axes) {
+void describe_groups(LinearKernel& kernel, const KernelAxes& axes) {
   for (const Node* range : axes.order)
     if (range->axis_kind() == AxisKind::local) kernel.group_size = range->source(0)->arg(0);
   for (const Node* node : kernel.code) {
@@ -82,7 +82,7 @@ LinearKernel lower_kernel(const Node* sink, const Target& target, const std::str
   trace.start_pass("simplify");
   sink = simplify(graph, sink);
   trace.start_pass("axes");
-  Axes axes = axes_of(sink);
+  KernelAxes axes = axes_of(sink);
   // Who stages values has chosen how the axes are run.
   if (!sink->below.contains(Op::Stage))
     axes = options.optimize ? choose_schedule(graph, axes, target, options.why) : plain_schedule(graph, axes, target);

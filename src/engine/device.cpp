@@ -28,9 +28,13 @@ std::string upper(std::string text) {
 }
 
 [[noreturn]] void no_such_device(const std::string& name) {
-  std::string known;
-  for (const DeviceStatus& status : device_statuses()) known += (known.empty() ? "" : ", ") + status.name;
-  fail(ErrorKind::Device, "there is no device \"", name, "\"; known are ", known, ", each with an index (CPU:1)");
+  std::string here, missing;
+  for (const DeviceStatus& status : device_statuses()) {
+    std::string& list = status.reason.empty() ? here : missing;
+    list += (list.empty() ? "" : ", ") + status.name;
+  }
+  fail(ErrorKind::Device, "there is no device \"", name, "\"; there are ", here, ", each with an index (CPU:1)",
+       missing.empty() ? "" : "; known but not available here, for which `whit devices` gives the reason: ", missing);
 }
 
 Request parse_name(const std::string& name) {
@@ -107,6 +111,14 @@ DeviceId open_device(const std::string& name) {
   return id;
 }
 
+DeviceId open_device_of(const std::string& source, const std::string& name) {
+  try {
+    return open_device(name);
+  } catch (const UserError& error) {
+    fail(error.kind(), source, "=", name, ": ", error.what());
+  }
+}
+
 OpenDevice& device(DeviceId id) {
   Devices& all = devices();
   const std::lock_guard lock(all.mutex);
@@ -122,7 +134,7 @@ DeviceId default_device() {
     if (all.standard) return *all.standard;
   }
   const std::string wanted = text_setting("DEV");
-  const DeviceId id = open_device(wanted.empty() ? "CPU" : wanted);
+  const DeviceId id = wanted.empty() ? open_device("CPU") : open_device_of(setting_source("DEV"), wanted);
   const std::lock_guard lock(all.mutex);
   all.standard = id;
   return id;

@@ -16,6 +16,9 @@ namespace whit {
 /// The opened device of a number given out by open_device().
 OpenDevice& device(DeviceId id);
 
+/// open_device for a name that was given in a variable or an option, which an error then starts with.
+DeviceId open_device_of(const std::string& source, const std::string& name);
+
 /// One line per backend: whether it is there, and if not why.
 struct DeviceStatus {
   std::string name;  ///< as one may write it: "CPU:LLVM", "CL"

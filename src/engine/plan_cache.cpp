@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/settings.h"
 #include "codegen/pipeline.h"
+#include "engine/checks.h"
 #include "engine/counters.h"
 #include "ir/device_id.h"
 #include "ir/print.h"
@@ -48,12 +49,14 @@ std::string kernel_name(const Node* sink, size_t number) {
 
 std::atomic<size_t> g_kernel_number{0};
 
-void compile_kernels(CompiledPlan& compiled) {
+void compile_kernels(CompiledPlan& compiled, const Checks& checks) {
   const Plan& plan = compiled.plan;
   compiled.kernels.resize(plan.kernels.size());
   std::vector<size_t> missing;
   const bool optimize = optimizing();
-  const auto key_of = [&](size_t i) { return std::pair(plan.kernels[i]->hash ^ (optimize ? 0 : 0x5555), plan.kernel_devices[i]); };
+  const auto key_of = [&](size_t i) {
+    return std::pair(plan.kernels[i]->hash ^ (optimize ? 0 : 0x5555) ^ (checks.key() << 32), plan.kernel_devices[i]);
+  };
   {
     const std::lock_guard lock(cache().mutex);
     for (size_t i = 0; i < plan.kernels.size(); ++i) {
@@ -66,15 +69,19 @@ void compile_kernels(CompiledPlan& compiled) {
   }
   if (missing.empty()) return;
   std::vector<LinearKernel> linear(missing.size());
+  std::vector<BoundsGuard> guards(missing.size());
   std::vector<std::string> why(missing.size()), rewrites(missing.size());
   const size_t first_number = g_kernel_number.fetch_add(missing.size());
   ThreadPool::shared().run(int64_t(missing.size()), 1, [&](int64_t begin, int64_t end) {
     for (int64_t k = begin; k < end; ++k) {
       const size_t i = missing[size_t(k)];
       if (debug_level() >= 5) std::fprintf(stderr, "kernel\n%s\n", print(Sources(&plan.kernels[i], 1)).c_str());
+      if (checks.kernels) check_level(Level::kernel, Sources(&plan.kernels[i], 1), "a kernel");
       LowerOptions options{optimize, debug_level() >= 3 ? &why[size_t(k)] : nullptr, debug_level() >= 6 ? &rewrites[size_t(k)] : nullptr};
       linear[size_t(k)] = lower_kernel(plan.kernels[i], device(plan.kernel_devices[i]).target(),
                                        kernel_name(plan.kernels[i], first_number + size_t(k)), options);
+      if (checks.bounds) guards[size_t(k)] = guard_bounds(linear[size_t(k)], device(plan.kernel_devices[i]).target());
+      if (checks.kernels) check_level(Level::linear, linear[size_t(k)].code, linear[size_t(k)].name);
     }
   });
   // One compile call per device.
@@ -97,7 +104,7 @@ void compile_kernels(CompiledPlan& compiled) {
     for (size_t k = 0; k < members.size(); ++k) {
       const LinearKernel& kernel = linear[members[k]];
       const int64_t count = kernel.parallel ? kernel.parallel->source(0)->arg(0) : 1;
-      compiled.kernels[missing[members[k]]] = {programs[k], kernel.name, count, kernel.flops, kernel.bytes};
+      compiled.kernels[missing[members[k]]] = {programs[k], kernel.name, count, kernel.flops, kernel.bytes, guards[members[k]]};
       if (debug_level() >= 4) std::fprintf(stderr, "%s\n", programs[k]->source.c_str());
     }
   }
@@ -110,7 +117,8 @@ void compile_kernels(CompiledPlan& compiled) {
 
 std::shared_ptr<const CompiledPlan> plan_for(Capture& capture) {
   settle_key(capture);
-  const std::pair key(capture.key.low ^ uint64_t(optimizing()), capture.key.high);
+  const Checks checks = checks_wanted();
+  const std::pair key(capture.key.low ^ uint64_t(optimizing()) ^ checks.key(), capture.key.high);
   {
     const std::lock_guard lock(cache().mutex);
     if (const auto found = cache().plans.find(key); found != cache().plans.end()) {
@@ -120,6 +128,7 @@ std::shared_ptr<const CompiledPlan> plan_for(Capture& capture) {
   }
   const Clock::time_point start = Clock::now();
   if (debug_level() >= 5) std::fprintf(stderr, "tensor graph\n%s\n", print(capture.request.outputs).c_str());
+  if (checks.kernels) check_level(Level::tensor, capture.request.outputs, "the tensor graph");
   auto compiled = std::make_shared<CompiledPlan>();
   Trace trace(*capture.request.graph);
   {
@@ -130,7 +139,7 @@ std::shared_ptr<const CompiledPlan> plan_for(Capture& capture) {
   }
   if (debug_level() >= 6) std::fprintf(stderr, "rewrites\n%s", to_string(trace).c_str());
   const double scheduled = milliseconds_since(start);
-  compile_kernels(*compiled);
+  compile_kernels(*compiled, checks);
   count_plan(false);
   if (debug_level() >= 1) {
     int64_t arena = 0;
@@ -199,6 +208,7 @@ void run_plan(const CompiledPlan& compiled, const std::vector<StorageRef>& input
   std::vector<void*> memory;
   std::vector<size_t> offsets;
   std::vector<int64_t> values;
+  const Checks checks = checks_wanted();
   for (const PlanStep& step : plan.steps) {
     if (step.kernel < 0) {
       const size_t from = size_t(step.buffers[0]), to = size_t(step.buffers[1]);
@@ -216,6 +226,9 @@ void run_plan(const CompiledPlan& compiled, const std::vector<StorageRef>& input
     }
     for (const int v : step.variables) values.push_back(variables[size_t(v)]);
     OpenDevice& on = device(step.device);
+    std::optional<WatchedLaunch> watched;
+    if (checks.any() || !kernel.guard.accesses.empty())
+      watched.emplace(checks, kernel.name, plan.kernels[size_t(step.kernel)], step.device, kernel.guard).start(memory, offsets);
     const Clock::time_point start = Clock::now();
     on.launch(*kernel.program, memory, offsets, values, kernel.launch_count);
     count_launch(kernel.flops, kernel.bytes);
@@ -223,6 +236,7 @@ void run_plan(const CompiledPlan& compiled, const std::vector<StorageRef>& input
       on.synchronize();
       report_launch(kernel, step.device, milliseconds_since(start) / 1e3);
     }
+    if (watched) watched->finish();
   }
   // Temporaries may be given back only when nothing on the device uses them any more.
   for (const auto& [id, bytes] : plan.arenas) device(id).synchronize();

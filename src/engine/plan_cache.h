@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "codegen/bounds.h"
 #include "engine/capture.h"
 #include "runtime/backend.h"
 
@@ -16,6 +17,7 @@ struct CompiledKernel {
   std::string name;
   int64_t launch_count = 1;
   double flops = 0, bytes = 0;
+  BoundsGuard guard;  ///< under CHECK=bounds: what it reports of its accesses, to one more buffer
 };
 
 struct CompiledPlan {

@@ -181,7 +181,6 @@ class Realization {
   static void cut(Handle& handle, const Node* node, Storage* storage) {
     const NodeRef flat = buffer_node(node->dtype, element_count(node->shape()), storage);
     handle.set_node(shaped(flat, node->shape()));
-    handle.base = nullptr;
   }
 
   // A Buffer is flat; a Reshape over it gives the shape back, and lies in the same storage.

@@ -28,12 +28,12 @@ using Example = const Node* (*)(Random&, Graph&);
 
 /// What is unusual about a row.
 struct Note {
-  bool relaxed = false;
+  const char* relaxed = nullptr;
   const char* grows = nullptr;
-  constexpr friend Note operator|(Note a, Note b) { return {a.relaxed || b.relaxed, a.grows ? a.grows : b.grows}; }
+  constexpr friend Note operator|(Note a, Note b) { return {a.relaxed ? a.relaxed : b.relaxed, a.grows ? a.grows : b.grows}; }
 };
-/// May change a float result: off unless asked for, and listed in docs/numerics.md.
-inline constexpr Note relaxed{.relaxed = true};
+/// May change a float result, in the way it says: off unless asked for, and listed in docs/numerics.md.
+constexpr Note relaxed(const char* change) { return {.relaxed = change}; }
 /// The result may cost more than what it replaces; says why that cannot go on for ever.
 constexpr Note grows(const char* reason) { return {.grows = reason}; }
 

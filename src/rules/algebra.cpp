@@ -81,14 +81,14 @@ constexpr Rule kRows[] = {
     {"const_less_neg", floats, c0 < -x, x < -c0},
 
     // What a float result may lose by: see docs/numerics.md.
-    {"add_zero_relaxed", floats, x + 0, x, relaxed},
-    {"mul_zero_relaxed", floats, x * 0, 0, relaxed},
-    {"add_cancel_relaxed", floats, x + -x, 0, relaxed},
-    {"add_const_relaxed", floats, (x + c0) + c1, x + (c0 + c1), relaxed},
-    {"mul_const_relaxed", floats, (x * c0) * c1, x * (c0 * c1), relaxed},
-    {"mul_const_outwards_relaxed", floats, (x * c0) * y, (x * y) * c0, relaxed | outwards},
-    {"add_factored_relaxed", floats, x * y + x * z, x * (y + z), relaxed},
-    {"divide_const_relaxed", floats, x / c0, x * reciprocal(c0), [](const Match& m) { return std::isnormal(m[c0]->number()); }, relaxed},
+    {"add_zero_relaxed", floats, x + 0, x, relaxed("-0 + 0 is 0")},
+    {"mul_zero_relaxed", floats, x * 0, 0, relaxed("NaN, infinities and the sign of zero are lost")},
+    {"add_cancel_relaxed", floats, x + -x, 0, relaxed("NaN and infinities are lost")},
+    {"add_const_relaxed", floats, (x + c0) + c1, x + (c0 + c1), relaxed("one rounding less; cancellation may lose all digits of either form, and c0 + c1 may overflow")},
+    {"mul_const_relaxed", floats, (x * c0) * c1, x * (c0 * c1), relaxed("1.5 ulp; c0 * c1 may overflow or vanish")},
+    {"mul_const_outwards_relaxed", floats, (x * c0) * y, (x * y) * c0, relaxed("2 ulp; x * y may overflow or vanish") | outwards},
+    {"add_factored_relaxed", floats, x * y + x * z, x * (y + z), relaxed("all digits where the products cancel; y + z may overflow")},
+    {"divide_const_relaxed", floats, x / c0, x * reciprocal(c0), [](const Match& m) { return std::isnormal(m[c0]->number()); }, relaxed("1 ulp")},
 };
 // clang-format on
 

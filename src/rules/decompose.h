@@ -58,19 +58,6 @@ const Node* lower_max(Graph& graph, const Node* a, const Node* b);  ///< any typ
 const Node* lower_min(Graph& graph, const Node* a, const Node* b);
 const Node* lower_threefry(Graph& graph, const Node* counter, const Node* key);
 
-// ---- Guards -------------------------------------------------------------------------------------------------------------------------
-// The IR's division, shifts and conversions are total; a machine's are not. A backend calls these where its own traps or is undefined.
-// Each returns the node itself where intervals prove that the guard is needless.
-
-/// A Quotient or Remainder whose divisor is never 0 and that never divides the least value by -1.
-const Node* guard_division(Graph& graph, const Node* node);
-/// A Shl or Shr whose count is always within the width.
-const Node* guard_shift(Graph& graph, const Node* node);
-/// A Cast from float32 or float64 to an integer whose operand is always in range, and no NaN.
-const Node* guard_cast(Graph& graph, const Node* node);
-/// A Quotient or Remainder of a non-negative number by a power of two as a shift or mask; else the node itself.
-const Node* reduce_division(Graph& graph, const Node* node);
-
 // ---- Types --------------------------------------------------------------------------------------------------------------------------
 
 /// Rewrites a kernel so that it computes only in the target's types. A narrow float the target lacks is stored as the word of its size,

@@ -1,11 +1,4 @@
-// Lowerings that are about comparing and about integers: Max, Min, Threefry, the exact MulAdd, and guards for machines whose division,
-// shifts and conversions are not total.
-#include <bit>
-#include <cmath>
-#include <limits>
-#include <utility>
-
-#include "ir/interval.h"
+// Lowerings that are about comparing and about integers: Max, Min, Threefry and the exact MulAdd.
 #include "rules/decompose_value.h"
 
 namespace whit {
@@ -68,57 +61,6 @@ const Node* lower_multiply_add(Graph& graph, const Node* a_node, const Node* b_n
   const Value away = where((error < 0) != (sum < 0), bits.constant(-1), 1);
   const Value odd = bits + where(inexact & ((bits & 1) != 1), away, 0);
   return cast(bitcast(odd, DType::float64), DType::float32).node;
-}
-
-// ---- Guards -------------------------------------------------------------------------------------------------------------------------
-
-const Node* guard_division(Graph& graph, const Node* node) {
-  const Value a = value_of(graph, node->source(0)), b = value_of(graph, node->source(1));
-  const auto may_be = [](const Value& value, int64_t number) { return value.node->minimum <= number && number <= value.node->maximum; };
-  const int64_t least = interval_of(node->dtype).minimum;
-  const bool zero = may_be(b, 0), overflow = is_signed(node->dtype) && may_be(b, -1) && may_be(a, least);
-  if (!zero && !overflow) return node;
-  const Value is_zero = !(b != 0);
-  const Value is_overflow = !((b != -1) | (a != least));
-  // Dividing by 1 instead gives MIN and a remainder of 0; for x/0 = 0 the numerator has to be 0 too.
-  const Value unsafe = !overflow ? is_zero : !zero ? is_overflow : is_zero | is_overflow;
-  const Value numerator = zero && node->op == Op::Quotient ? where(is_zero, 0, a) : a;
-  return graph.make(node->op, {numerator.node, where(unsafe, 1, b).node});
-}
-
-const Node* guard_shift(Graph& graph, const Node* node) {
-  const Value a = value_of(graph, node->source(0)), count = value_of(graph, node->source(1));
-  const int64_t width = int64_t(bit_width(node->dtype));
-  if (0 <= count.node->minimum && count.node->maximum < width) return node;
-  const bool with_sign = is_signed(node->dtype);
-  const Value below = count < width, inside = with_sign ? (count < 0) < below : below;
-  // Everything but the sign shifted out is what the greatest count within the width leaves of a signed number.
-  if (with_sign && node->op == Op::Shr) return graph.make(Op::Shr, {a.node, where(inside, count, width - 1).node});
-  const Value shifted = a.with(graph.make(node->op, {a.node, where(inside, count, 0).node}));
-  return where(inside, shifted, 0).node;
-}
-
-const Node* guard_cast(Graph& graph, const Node* node) {
-  const DType from = node->source(0)->dtype, to = node->dtype;
-  if (!is_float(from) || to == DType::boolean || is_float(to)) return node;
-  const int digits = from == DType::float64 ? 53 : 24, bits = int(bit_width(to)) - (is_signed(to) ? 1 : 0);
-  // The first power of two beyond the range, and the greatest float before it.
-  const double beyond = std::ldexp(1.0, bits), greatest = beyond - std::ldexp(1.0, bits > digits ? bits - digits : 0);
-  const Value x = value_of(graph, node->source(0));
-  const Value inside = where(x != x, 0, clamp(x, is_signed(to) ? -beyond : 0.0, greatest));
-  const Value converted = cast(inside, to);
-  if (bits <= digits) return converted.node;
-  return where(x.constant(greatest) < x, int64_t(~uint64_t(0) >> (64 - bits)), converted).node;
-}
-
-const Node* reduce_division(Graph& graph, const Node* node) {
-  const Value a = value_of(graph, node->source(0));
-  const Node* divisor = node->source(1);
-  const bool negative = is_signed(node->dtype) && a.node->minimum < 0;
-  if (!divisor->is_constant() || negative) return node;
-  const uint64_t number = uint64_t(divisor->arg(0));
-  if (!std::has_single_bit(number) || (is_signed(node->dtype) && divisor->arg(0) < 0)) return node;
-  return (node->op == Op::Quotient ? a >> std::countr_zero(number) : a & int64_t(number - 1)).node;
 }
 
 }  // namespace whit

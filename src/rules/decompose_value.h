@@ -38,37 +38,50 @@ inline Value value_of(Graph& graph, const Node* node, const Lowering& lowering) 
 template <class T>
 concept Number = std::is_arithmetic_v<T>;
 
-#define WHIT_BINARY(symbol, op)                                                                             \
-  inline Value operator symbol(const Value& a, const Value& b) { return a.make(Op::op, {a.node, b.node}); } \
-  template <Number T>                                                                                       \
-  Value operator symbol(const Value& a, T b) {                                                              \
-    return a symbol a.constant(b);                                                                          \
-  }                                                                                                         \
-  template <Number T>                                                                                       \
-  Value operator symbol(T a, const Value& b) {                                                              \
-    return b.constant(a) symbol b;                                                                          \
-  }
-WHIT_BINARY(+, Add)
-WHIT_BINARY(*, Mul)
-WHIT_BINARY(/, Divide)
-WHIT_BINARY(&, And)
-WHIT_BINARY(|, Or)
-WHIT_BINARY(^, Xor)
-WHIT_BINARY(<<, Shl)
-WHIT_BINARY(>>, Shr)
-WHIT_BINARY(<, Less)
-WHIT_BINARY(!=, NotEqual)
-#undef WHIT_BINARY
+template <class T>
+concept ValueOrNumber = Number<T> || std::is_same_v<T, Value>;
+/// Two Values, or a Value and a number.
+template <class A, class B>
+concept ValueOperands = ValueOrNumber<A> && ValueOrNumber<B> && !(Number<A> && Number<B>);
+
+template <class A, class B>
+requires ValueOperands<A, B> Value binary(Op op, const A& a, const B& b) {
+  if constexpr (Number<A>)
+    return binary(op, b.constant(a), b);
+  else if constexpr (Number<B>)
+    return binary(op, a, a.constant(b));
+  else
+    return a.make(op, {a.node, b.node});
+}
+
+template <class A, class B>
+requires ValueOperands<A, B> Value operator+(const A& a, const B& b) { return binary(Op::Add, a, b); }
+template <class A, class B>
+requires ValueOperands<A, B> Value operator*(const A& a, const B& b) { return binary(Op::Mul, a, b); }
+template <class A, class B>
+requires ValueOperands<A, B> Value operator/(const A& a, const B& b) { return binary(Op::Divide, a, b); }
+template <class A, class B>
+requires ValueOperands<A, B> Value operator&(const A& a, const B& b) { return binary(Op::And, a, b); }
+template <class A, class B>
+requires ValueOperands<A, B> Value operator|(const A& a, const B& b) { return binary(Op::Or, a, b); }
+template <class A, class B>
+requires ValueOperands<A, B> Value operator^(const A& a, const B& b) { return binary(Op::Xor, a, b); }
+template <class A, class B>
+requires ValueOperands<A, B> Value operator<<(const A& a, const B& b) { return binary(Op::Shl, a, b); }
+template <class A, class B>
+requires ValueOperands<A, B> Value operator>>(const A& a, const B& b) { return binary(Op::Shr, a, b); }
+template <class A, class B>
+requires ValueOperands<A, B> Value operator<(const A& a, const B& b) { return binary(Op::Less, a, b); }
+template <class A, class B>
+requires ValueOperands<A, B> Value operator!=(const A& a, const B& b) { return binary(Op::NotEqual, a, b); }
 
 inline Value operator-(const Value& a) { return a.make(Op::Neg, {a.node}); }
-inline Value operator-(const Value& a, const Value& b) { return a + -b; }
-template <Number T>
-Value operator-(const Value& a, T b) {
-  return a + -a.constant(b);
-}
-template <Number T>
-Value operator-(T a, const Value& b) {
-  return b.constant(a) + -b;
+template <class A, class B>
+requires ValueOperands<A, B> Value operator-(const A& a, const B& b) {
+  if constexpr (Number<B>)
+    return a + -a.constant(b);
+  else
+    return a + -b;
 }
 inline Value operator!(const Value& a) { return a ^ a.constant(true); }
 

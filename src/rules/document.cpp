@@ -191,13 +191,23 @@ std::string rules_markdown() {
 }
 
 std::string relaxed_markdown() {
-  std::string text;
+  std::string text = "| row | may change |\n|---|---|\n";
   for (const RuleTable* table : rule_tables())
     for (const RuleInfo& rule : table->rules)
       if (rule.note.relaxed)
-        text += concat("* `", table->name, ".", rule.name, "`: `", left_text(*table, rule), rule.function ? "`: " : "` → `",
-                       right_text(*table, rule), rule.function ? "\n" : "`\n");
+        text += concat("| `", table->name, ".", rule.name, "`: ", code(left_text(*table, rule)),
+                       rule.function ? concat(": ", cell(right_text(*table, rule))) : concat(" → ", code(right_text(*table, rule))), " | ",
+                       cell(rule.note.relaxed), " |\n");
   return text;
+}
+
+std::string with_relaxed(const std::string& page) {
+  constexpr std::string_view begin = "<!-- printed by `whit docs` -->\n", end = "<!-- end -->\n";
+  const size_t first = page.find(begin), last = page.find(end);
+  if (first == std::string::npos || last == std::string::npos || last < first)
+    fail(ErrorKind::Value, "the page has no place for the relaxed rules: a line ", begin.substr(0, begin.size() - 1),
+         " and below it a line ", end.substr(0, end.size() - 1));
+  return concat(page.substr(0, first + begin.size()), relaxed_markdown(), page.substr(last));
 }
 
 std::string ops_markdown() {

@@ -11,8 +11,10 @@ namespace whit {
 std::string ops_markdown();
 /// Every rule table row by row, and what may stand at which level.
 std::string rules_markdown();
-/// The rows tagged `relaxed`, as a list: the part of docs/numerics.md on them.
+/// The rows tagged `relaxed`, as a table: the part of docs/numerics.md on them.
 std::string relaxed_markdown();
+/// The page docs/numerics.md with that part as it is now, between the lines that mark it.
+std::string with_relaxed(const std::string& page);
 
 /// The two sides of a row as they are written in its table; of a function row, what the function does.
 std::string left_text(const RuleTable& table, const RuleInfo& rule);

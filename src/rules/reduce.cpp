@@ -23,8 +23,8 @@ constexpr Rule kRows[] = {
     {"split_sum", integers, accumulate(Op::Add, x), split, "the sum of a + b is the sum of a and that of b, if one of them needs no loop", example_split, grows("a loop goes")},
 
     // See docs/numerics.md.
-    {"independent_relaxed", floats, accumulate(Op::Add, x), independent_relaxed, "what does not depend on a range is multiplied by its size", example_independent, relaxed | grows("the loop goes")},
-    {"gather_product_relaxed", floats, accumulate(Op::Add, x), gather_relaxed, "the sum over r of (r = e) * f(r) is f(e), where 0 <= e < size: an infinite or NaN f(r) elsewhere is not noticed", example_product_gather, relaxed | grows("the loop goes")},
+    {"independent_relaxed", floats, accumulate(Op::Add, x), independent_relaxed, "what does not depend on a range is multiplied by its size", example_independent, relaxed("the roundings of the sum") | grows("the loop goes")},
+    {"gather_product_relaxed", floats, accumulate(Op::Add, x), gather_relaxed, "the sum over r of (r = e) * f(r) is f(e), where 0 <= e < size: an infinite or NaN f(r) elsewhere is not noticed", example_product_gather, relaxed("an infinity or NaN in another f(r) is not noticed") | grows("the loop goes")},
 };
 // clang-format on
 

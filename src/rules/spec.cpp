@@ -96,6 +96,9 @@ std::string verify_graph(Level level, Sources roots) {
   return "";
 }
 
+// What has one value, or is one place, wherever it is named: it need not stand in the code.
+constexpr OpSet kListedByName = OpSet::of(Op::Const, Op::Param, Op::Local, Op::Variable, Op::Register);
+
 // Code is read in order: what stands in a loop is known until the loop ends.
 class CodeReader {
  public:
@@ -130,7 +133,7 @@ class CodeReader {
   }
 
   std::string known(const Node* user, const Node* source) {
-    if (source->op == Op::Const || source->op == Op::Param || source->op == Op::Local || source->op == Op::Variable) return "";
+    if (kListedByName.contains(source->op)) return "";
     if (source->op == Op::Range) {
       const bool open = source->axis_kind() == AxisKind::vector || user->op == Op::Loop ||
                         std::ranges::any_of(loops_, [&](const OpenLoop& loop) { return loop.range == source; });

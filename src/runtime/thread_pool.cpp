@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <exception>
 #include <mutex>
 #include <system_error>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "base/platform.h"
+#include "base/settings.h"
 
 namespace whit {
 namespace {
@@ -222,17 +222,10 @@ void ThreadPool::run(int64_t count, int64_t grain, Body body) {
 }
 
 ThreadPool& ThreadPool::shared() {
-  static ThreadPool& pool = *new ThreadPool(size_for(std::getenv("WHIT_THREADS")));
+  static ThreadPool& pool = *new ThreadPool(size_for(setting("THREADS", 0)));
   return pool;
 }
 
-unsigned ThreadPool::size_for(const char* setting) {
-  if (setting && *setting >= '0' && *setting <= '9') {
-    char* end = nullptr;
-    const unsigned long value = std::strtoul(setting, &end, 10);
-    if (*end == '\0' && value >= 1 && value <= 1024) return static_cast<unsigned>(value);
-  }
-  return available_cores();
-}
+unsigned ThreadPool::size_for(int64_t threads) { return threads >= 1 && threads <= 1024 ? unsigned(threads) : available_cores(); }
 
 }  // namespace whit

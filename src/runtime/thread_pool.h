@@ -30,12 +30,12 @@ class ThreadPool {
   /// and is thrown here once every running chunk has ended.
   void run(int64_t count, int64_t grain, Body body);
 
-  /// The process's pool: WHIT_THREADS threads, or one for each core this process may use. Never destroyed, so that threads
+  /// The process's pool: THREADS threads, or one for each core this process may use. Never destroyed, so that threads
   /// which still run at exit find it alive.
   static ThreadPool& shared();
 
-  /// The size `shared` takes for this value of WHIT_THREADS (null: unset); a value that is no number from 1 to 1024 is ignored.
-  static unsigned size_for(const char* setting);
+  /// The size `shared` takes for this value of the setting THREADS; one that is not from 1 to 1024 is ignored.
+  static unsigned size_for(int64_t threads);
 
  private:
   struct Workers;

@@ -16,7 +16,7 @@ namespace whit {
 namespace {
 
 // A kernel over plan buffers, or a copy between devices, before its place in the order is known.
-struct Draft {
+struct StepDraft {
   const Node* sink = nullptr;  // null: a copy of buffer `from` to buffer `to`
   int from = -1;
   std::vector<int> to;              // the plan buffers it writes
@@ -111,16 +111,16 @@ class Builder {
     const int buffer = buffer_of_.at(node);
     if (element_count(node->shape()) == 0) return;
     if (node->op == Op::Copy) return build_copy(node);
-    Lowering lowering(graph_, storage_);
+    TensorLowering lowering(graph_, storage_);
     const Node* value = lowering.value(node, store.place, store.nest);
     const Node* param = storage_.at(node);
     const Node* index = flat_index(graph_, node->shape(), store.place.tuple);
-    Draft draft{.to = {buffer}, .reads = lowering.reads(), .writes = {node}, .device = device_of(node)};
+    StepDraft draft{.to = {buffer}, .reads = lowering.reads(), .writes = {node}, .device = device_of(node)};
     if (node->op == Op::Assign && node->sources().size() == 3) return build_view_write(store, std::move(draft));
     if (in_place_.contains(node) && reads_elsewhere(value, param, index)) {
       // Written in place it would read what it has overwritten: the value is finished elsewhere first.
       const int aside = new_buffer(node->dtype, element_count(node->shape()), device_of(node));
-      Draft first{.to = {aside}, .reads = draft.reads, .writes = {}, .device = device_of(node)};
+      StepDraft first{.to = {aside}, .reads = draft.reads, .writes = {}, .device = device_of(node)};
       first.sink = store_sink({store_of(param_of(aside), index, value)});
       drafts_.push_back(std::move(first));
       value = graph_.make(Op::Load, {param_of(aside), index});
@@ -133,8 +133,8 @@ class Builder {
 
   // One kernel for several stored tensors; false if a write in place would spoil what another of them reads.
   bool build_group(const std::vector<StoredTensor>& stores, const std::vector<size_t>& group) {
-    Lowering lowering(graph_, storage_);
-    Draft draft;
+    TensorLowering lowering(graph_, storage_);
+    StepDraft draft;
     std::vector<const Node*> statements;
     for (const size_t i : group) {
       const StoredTensor& store = stores[i];
@@ -164,13 +164,13 @@ class Builder {
   }
 
   // Assign(old version, value, view of the old version): stores the value at the places the view shows.
-  void build_view_write(const StoredTensor& store, Draft draft) {
+  void build_view_write(const StoredTensor& store, StepDraft draft) {
     const Node* node = store.node;
     const Node *old = node->source(0), *value = node->source(1), *view = node->source(2), *param = storage_.at(node);
     if (!in_place_.contains(node) && !continues_fresh_write(node)) {
-      Lowering whole(graph_, storage_);
+      TensorLowering whole(graph_, storage_);
       const Node* kept = whole.value(old, store.place, store.nest);
-      Draft copy{.to = draft.to, .reads = whole.reads(), .writes = {}, .device = device_of(node)};
+      StepDraft copy{.to = draft.to, .reads = whole.reads(), .writes = {}, .device = device_of(node)};
       if (old->op == Op::Param || storage_.contains(old)) copy.reads.assign(1, old);
       copy.sink = store_sink({store_of(param, flat_index(graph_, node->shape(), store.place.tuple),
                                        old->op == Op::Param || storage_.contains(old) ? read_of(old, store) : kept)});
@@ -184,7 +184,7 @@ class Builder {
       if (!dim.is(1)) nest.push_back(place_index.back());
     }
     Place place{graph_.make(Op::Sink, place_index), nullptr};
-    Lowering lowering(graph_, storage_);
+    TensorLowering lowering(graph_, storage_);
     const Node* written = lowering.value(value, place, graph_.make(Op::Sink, nest));
     if (const auto found = storage_.find(value); found != storage_.end()) {
       written = graph_.make(Op::Load, {found->second, flat_index(graph_, value->shape(), place.tuple)});
@@ -217,7 +217,7 @@ class Builder {
 
   bool order();
   std::vector<StepNeeds> needs() const;
-  void emit(const Draft& draft);
+  void emit(const StepDraft& draft);
 
   PlanRequest& request_;
   Graph& graph_;
@@ -225,7 +225,7 @@ class Builder {
   std::unordered_map<const Node*, int> buffer_of_;
   std::unordered_map<const Node*, const Node*> storage_;
   std::set<const Node*> in_place_;
-  std::vector<Draft> drafts_;
+  std::vector<StepDraft> drafts_;
   std::unordered_map<const Node*, int> kernel_number_;
 };
 
@@ -237,7 +237,7 @@ std::vector<StepNeeds> Builder::needs() const {
   }
   std::vector<StepNeeds> steps(drafts_.size());
   for (size_t i = 0; i < drafts_.size(); ++i) {
-    const Draft& draft = drafts_[i];
+    const StepDraft& draft = drafts_[i];
     StepNeeds& step = steps[i];
     if (draft.after >= 0) step.after.push_back(draft.after);
     for (const Node* node : draft.reads) {
@@ -282,7 +282,7 @@ bool Builder::order() {
   return true;
 }
 
-void Builder::emit(const Draft& draft) {
+void Builder::emit(const StepDraft& draft) {
   if (!draft.sink) {
     plan_.steps.push_back({-1, {draft.from, draft.to[0]}, {}, draft.device});
     return;

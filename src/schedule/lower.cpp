@@ -9,11 +9,11 @@
 
 namespace whit {
 
-size_t Lowering::KeyHash::operator()(const Key& key) const {
+size_t TensorLowering::KeyHash::operator()(const Key& key) const {
   return mix(mix(mix(key.node->hash, key.tuple->hash), key.gate ? key.gate->hash : 0), key.nest->hash);
 }
 
-const Node* Lowering::value(const Node* root, Place place, const Node* nest) {
+const Node* TensorLowering::value(const Node* root, Place place, const Node* nest) {
   const Key first{root, place.tuple, place.gate, nest};
   std::vector<Key> stack{first}, sources;
   std::vector<const Node*> values;
@@ -47,7 +47,7 @@ const Node* Lowering::value(const Node* root, Place place, const Node* nest) {
 }
 
 // Settles leaves and storage at once (false), or lists what the value is computed from.
-bool Lowering::expand(const Key& key, const Node* root, std::vector<Key>& sources, const Node*& valid) {
+bool TensorLowering::expand(const Key& key, const Node* root, std::vector<Key>& sources, const Node*& valid) {
   const Node* node = key.node;
   const Place place{key.tuple, key.gate};
   for (const Shared& shared : shared_)
@@ -80,19 +80,19 @@ bool Lowering::expand(const Key& key, const Node* root, std::vector<Key>& source
   return true;
 }
 
-const Node* Lowering::read(const Node* param, const Node* node, Place place) {
+const Node* TensorLowering::read(const Node* param, const Node* node, Place place) {
   if (std::ranges::find(reads_, node) == reads_.end()) reads_.push_back(node);
   return load(param, node->shape(), place);
 }
 
-const Node* Lowering::load(const Node* param, ShapeView shape, Place place) {
+const Node* TensorLowering::load(const Node* param, ShapeView shape, Place place) {
   const Node* index = flat_index(graph_, shape, place.tuple);
   // A gate keeps the load inside the storage; where intervals show that it is, what stands around it needs only a Where.
   if (place.gate && (index->minimum < 0 || index->maximum >= param->arg(1))) return graph_.make(Op::Load, {param, index, place.gate});
   return graph_.make(Op::Load, {param, index});
 }
 
-const Node* Lowering::combine(const Key& key, Sources values, const Node* valid) {
+const Node* TensorLowering::combine(const Key& key, Sources values, const Node* valid) {
   const Node* node = key.node;
   if (has(node->op, alu)) return graph_.with_sources(node, values);
   if (node->op == Op::Reduce) return accumulate(key, values[0]);
@@ -126,7 +126,7 @@ static const Node* gate_factors(Graph& graph, const Node* value) {
   return graph.mul(padded(value->source(1)->source(0)), padded(value->source(1)->source(1)));
 }
 
-const Node* Lowering::accumulate(const Key& key, const Node* value) {
+const Node* TensorLowering::accumulate(const Key& key, const Node* value) {
   const Node* node = key.node;
   const SourceUse use = source_use(graph_, node, 0, {key.tuple, key.gate}, key.nest);
   std::vector<const Node*> sources{value};

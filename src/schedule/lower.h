@@ -9,9 +9,9 @@
 namespace whit {
 
 /// The value of tensor nodes at places, as scalar expressions. `storage_of` gives the Param in which a node is stored, or null.
-class Lowering {
+class TensorLowering {
  public:
-  Lowering(Graph& graph, const std::unordered_map<const Node*, const Node*>& storage) : graph_(graph), storage_(storage) {}
+  TensorLowering(Graph& graph, const std::unordered_map<const Node*, const Node*>& storage) : graph_(graph), storage_(storage) {}
 
   /// The scalar value of `node` at `place`, computed inside the loops of `nest`. `root` itself is computed even if it is stored.
   const Node* value(const Node* root, Place place, const Node* nest);

@@ -12,11 +12,13 @@ namespace {
 
 thread_local std::string current_site;
 thread_local bool in_call = false;
+thread_local std::string_view current_operation;
 
 }  // namespace
 
-Call::Call(Site site) : outermost_(!in_call) {
+Call::Call(Site site, const char* composed) : outermost_(!in_call) {
   if (!outermost_) return;
+  if (composed) current_operation = composed;
   in_call = true;
   current_site = concat(site.file, ":", site.line);
 }
@@ -25,9 +27,11 @@ Call::~Call() {
   if (!outermost_) return;
   in_call = false;
   current_site.clear();
+  current_operation = {};
 }
 
 const std::string& call_site() { return current_site; }
+std::string_view call_operation() { return current_operation; }
 
 std::string text(std::span<const int64_t> sizes) {
   std::string out = "(";
@@ -124,7 +128,7 @@ std::vector<int64_t> axes_of(const Axes& axes, int64_t rank, std::string_view op
 
 int64_t product(std::span<const int64_t> sizes) {
   int64_t result = 1;
-  for (const int64_t size : sizes) result *= size;
+  for (const int64_t size : sizes) result *= size;  // check_sizes has seen that they don't overflow, the zeros among them left out
   return result;
 }
 
@@ -132,8 +136,8 @@ void check_sizes(const Sizes& shape, std::string_view operation) {
   int64_t count = 1;
   for (const int64_t size : shape) {
     if (size < 0) refuse(ErrorKind::Shape, operation, "size ", size, " in ", text(shape), " is negative");
-    if (size > 0 && __builtin_mul_overflow(count, size, &count))
-      refuse(ErrorKind::Shape, operation, text(shape), " has more than 2^63 elements");
+    if (size > 0 && (__builtin_mul_overflow(count, size, &count) || count > kMostElements))
+      refuse(ErrorKind::Shape, operation, "a tensor of shape ", text(shape), " would have more than 2^59 elements");
   }
 }
 
@@ -152,6 +156,7 @@ Sizes broadcast(const Sizes& a, const Sizes& b, std::string_view operation) {
              "; reshape, expand or slice one of them");
     size = shorter[i];
   }
+  check_sizes(result, operation);
   return result;
 }
 

@@ -14,12 +14,15 @@ namespace whit {
 
 /// The site of the outermost public call that runs on this thread, as "file:line", or "".
 const std::string& call_site();
+/// The composed operation that is the outermost call of this thread, or empty.
+std::string_view call_operation();
 
 /// Throws a UserError that starts with the caller's line: "main.cpp:7: add: …".
 template <class... Parts>
 [[noreturn]] void refuse(ErrorKind kind, std::string_view operation, const Parts&... parts) {
   const std::string& site = call_site();
-  throw UserError(kind, concat(site, site.empty() ? "" : ": ", operation, ": ", parts...));
+  const std::string_view outer = call_operation() == operation ? "" : call_operation();
+  throw UserError(kind, concat(site, site.empty() ? "" : ": ", outer, outer.empty() ? "" : ": ", operation, ": ", parts...));
 }
 
 /// "(2, 3)"
@@ -65,6 +68,9 @@ int64_t axis_of(int64_t axis, int64_t rank, std::string_view operation, bool at_
 /// The axes of a reduction in rising order: all of them if none is given.
 std::vector<int64_t> axes_of(const Axes& axes, int64_t rank, std::string_view operation);
 int64_t product(std::span<const int64_t> sizes);
+/// So many that neither they nor their bytes, nor twice as many, overflow 64 bits.
+inline constexpr int64_t kMostElements = int64_t(1) << 59;
+/// Refuses negative sizes and shapes with more elements than that, an axis of size 0 left out.
 void check_sizes(const Sizes& shape, std::string_view operation);
 
 // ---- Broadcasting and types ----

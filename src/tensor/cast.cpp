@@ -1,4 +1,6 @@
 // Changes of type: by value, and by the bytes.
+#include <limits>
+
 #include "tensor/build.h"
 
 namespace whit {
@@ -36,9 +38,10 @@ Tensor Tensor::bitcast(DType type, Site at) const {
     refuse(ErrorKind::Shape, "bitcast", "a scalar has no axis to take up the change from ", old_size, " to ", new_size, " bytes");
   const int64_t ratio = int64_t(old_size > new_size ? old_size / new_size : new_size / old_size), last = sizes.back();
   if (old_size > new_size) {
+    if (__builtin_mul_overflow(last, ratio, &sizes.back())) sizes.back() = std::numeric_limits<int64_t>::max();
+    check_sizes(sizes, "bitcast");
     const DType words = unsigned_of_size(old_size);
     const Tensor parts = same_size_bitcast(*this, words).unsqueeze(-1) >> bit_offsets(ratio, new_size, words);
-    sizes.back() = last * ratio;
     return same_size_bitcast(parts.cast(unsigned_of_size(new_size)).reshape(sizes), type);
   }
   if (last % ratio != 0)

@@ -5,7 +5,7 @@ namespace whit {
 
 Tensor batchnorm(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& mean, const Tensor& invstd, const Axes& axis,
                  Site at) {
-  const Call call(at);
+  const Call call(at, __func__);
   const Sizes sizes = sizes_of(node_of(x, "batchnorm"));
   Sizes shape(sizes.size(), 1);
   for (const int64_t place : axes_of(axis, int64_t(sizes.size()), "batchnorm")) shape[size_t(place)] = sizes[size_t(place)];
@@ -48,9 +48,16 @@ void check_classes(const Tensor& classes, std::string_view operation) {
 
 }  // namespace
 
+Tensor one_hot(const Tensor& x, int64_t classes, Site at) {
+  const Call call(at, __func__);
+  if (is_float(node_of(x, "one_hot")->dtype)) refuse(ErrorKind::Type, "one_hot", "classes are integers, not ", name(x.dtype()));
+  if (classes < 0) refuse(ErrorKind::Value, "one_hot", classes, " classes; there can't be fewer than none");
+  return (x.unsqueeze(-1) == Tensor::arange(classes, {.dtype = class_type(x)})).where(1, 0);
+}
+
 Tensor sparse_categorical_crossentropy(const Tensor& x, const Tensor& classes, int64_t ignore_index, double label_smoothing,
                                        Reduction reduction, Site at) {
-  const Call call(at);
+  const Call call(at, __func__);
   const std::string_view operation = "sparse_categorical_crossentropy";
   check_smoothing(label_smoothing, operation);
   check_classes(classes, operation);
@@ -64,7 +71,7 @@ Tensor sparse_categorical_crossentropy(const Tensor& x, const Tensor& classes, i
 }
 
 Tensor cross_entropy(const Tensor& x, const Tensor& target, Reduction reduction, double label_smoothing, int64_t ignore_index, Site at) {
-  const Call call(at);
+  const Call call(at, __func__);
   check_smoothing(label_smoothing, "cross_entropy");
   Sizes sizes = sizes_of(node_of(x, "cross_entropy"));
   if (sizes.empty()) refuse(ErrorKind::Shape, "cross_entropy", "logits need an axis of classes, and a scalar has none");

@@ -27,7 +27,8 @@ Factors factors(const Tensor& a, const Tensor& b, std::string_view operation) {
 }
 
 // The sum of products over the last `count` axes, of factors that broadcast to each other.
-Tensor contract(const Factors& f, int64_t count) {
+Tensor contract(const Factors& f, int64_t count, std::string_view operation) {
+  broadcast(f.a.shape(), f.b.shape(), operation);  // so that an error names the operation that was asked for
   const NodeRef terms(node_of(f.a * f.b, "mul"));
   Sizes kept = sizes_of(terms.get());
   std::vector<int64_t> axes;
@@ -44,7 +45,9 @@ Sizes per_axis(const PerAxis& values, size_t axes, int64_t least, std::string_vi
     refuse(ErrorKind::Value, operation, list.size(), " values for ", what, ", but there are ", axes,
            " spatial axes; give one, or one for each");
   for (const int64_t value : list)
-    if (value < least) refuse(ErrorKind::Value, operation, what, " ", value, " is too small; the least is ", least);
+    if (value < least || value > kMostElements)
+      refuse(ErrorKind::Value, operation, what, " ", value,
+             value < least ? " is too small; the least is " : " is too large; the greatest is ", value < least ? least : kMostElements);
   return list;
 }
 
@@ -72,9 +75,16 @@ struct Window {
   Sizes kernel, stride, dilation;
 };
 
+// How much of an axis a window looks at.
+int64_t extent_of(const Window& window, size_t axis) {
+  int64_t reach = 0;
+  const bool beyond = __builtin_mul_overflow(window.dilation[axis], window.kernel[axis] - 1, &reach);
+  return beyond || reach > kMostElements ? kMostElements + 1 : reach + 1;
+}
+
 // How many windows fit in an axis of this size.
 int64_t positions(int64_t size, const Window& window, size_t axis) {
-  const int64_t extent = window.dilation[axis] * (window.kernel[axis] - 1) + 1;
+  const int64_t extent = extent_of(window, axis);
   return size < extent ? 0 : (size - extent) / window.stride[axis] + 1;
 }
 
@@ -146,7 +156,7 @@ Tensor convolve(const Tensor& x, const Tensor& weight, const Window& window, int
   for (size_t i = 0; i < axes; ++i) order.push_back(int64_t(4 + i));
   order.push_back(3);
   for (size_t i = 0; i < axes; ++i) order.push_back(int64_t(4 + axes + i));
-  const Tensor out = contract({f.a.reshape(left).permute(order), f.b.reshape(right), f.result}, int64_t(1 + axes));
+  const Tensor out = contract({f.a.reshape(left).permute(order), f.b.reshape(right), f.result}, int64_t(1 + axes), operation);
   Sizes shape{seen[0], filters[0]};
   shape.insert(shape.end(), seen.begin() + 2, seen.begin() + 2 + int64_t(axes));
   return out.reshape(shape);
@@ -169,15 +179,15 @@ Tensor Tensor::matmul(const Tensor& b, Site at) const {
   const int64_t inner = right.size() == 1 ? right[0] : right[right.size() - 2];
   if (left.back() != inner)
     refuse(ErrorKind::Shape, "matmul", text(left), " and ", text(right), " don't fit: the last axis of the first has ", left.back(),
-           ", the ", right.size() == 1 ? "only" : "last but one", " of the second ", inner, "; they must be equal");
+           ", the ", right.size() == 1 ? "only one" : "last but one", " of the second ", inner, "; they must be equal");
   const Factors f = factors(*this, b, "matmul");
-  if (right.size() == 1) return contract(f, 1);
+  if (right.size() == 1) return contract(f, 1, "matmul");
   const Tensor columns = f.b.transpose(-1, -2);  // (…, n, k)
-  return contract({left.size() == 1 ? f.a : f.a.unsqueeze(-2), left.size() == 1 ? columns : columns.unsqueeze(-3), f.result}, 1);
+  return contract({left.size() == 1 ? f.a : f.a.unsqueeze(-2), left.size() == 1 ? columns : columns.unsqueeze(-3), f.result}, 1, "matmul");
 }
 
 Tensor Tensor::linear(const Tensor& weight, const Tensor& bias, Site at) const {
-  const Call call(at);
+  const Call call(at, __func__);
   const Tensor product = node_of(weight, "linear")->rank == 1 ? *this * weight : matmul(weight);
   return bias.defined() ? product + bias : product;
 }
@@ -211,7 +221,7 @@ Tensor Tensor::conv_transpose2d(const Tensor& weight, const Tensor& bias, const 
   Pairs around;
   std::vector<int64_t> reversed, order{0, 2, 1};
   for (size_t i = 0; i < axes; ++i) {
-    const int64_t axis = int64_t(i) + 2, size = shape(axis), reach = (kernel[i] - 1) * dilation[i];
+    const int64_t axis = int64_t(i) + 2, size = shape(axis), reach = extent_of({kernel, stride, dilation}, i) - 1;
     if (extra[i] >= std::max(stride[i], dilation[i]))
       refuse(ErrorKind::Value, operation, "output_padding ", extra[i], " must be less than the stride or the dilation");
     if (stride[i] > 1 && size > 0) {
@@ -251,8 +261,7 @@ Pooling pooling(const Tensor& x, const PerAxis& kernel, const PoolOptions& optio
   p.window.dilation = per_axis(options.dilation, axes, 1, operation, "dilation");
   p.padding = padding_pairs(options.padding, axes, operation);
   for (size_t i = 0; i < axes; ++i) {
-    const int64_t size = sizes[sizes.size() - axes + i], extent = p.window.dilation[i] * (p.window.kernel[i] - 1) + 1,
-                  stride = p.window.stride[i];
+    const int64_t size = sizes[sizes.size() - axes + i], extent = extent_of(p.window, i), stride = p.window.stride[i];
     const auto [before, after] = p.padding[i];
     if (before < 0 || after < 0 || 2 * std::max(before, after) > extent)
       refuse(ErrorKind::Value, operation, "padding {", before, ", ", after, "} must lie between 0 and half the kernel's extent, ", extent);

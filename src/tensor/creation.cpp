@@ -1,6 +1,8 @@
 // Tensors from data, constants and sequences.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "tensor/build.h"
 
@@ -161,7 +163,7 @@ int64_t step_count(const Scalar& start, const Scalar& stop, const Scalar& step, 
   if (integers) {
     const __int128 distance = __int128(stop.integer) - start.integer, by = step.integer;
     const __int128 count = (distance + by + (by > 0 ? -1 : 1)) / by;
-    return (distance > 0) != (by > 0) || distance == 0 ? 0 : int64_t(count);
+    return (distance > 0) != (by > 0) || distance == 0 ? 0 : int64_t(std::min<__int128>(count, std::numeric_limits<int64_t>::max()));
   }
   const double count = std::ceil((stop.real - start.real) / step.real);
   if (!(count < 9e18))
@@ -177,6 +179,7 @@ Tensor Tensor::arange(Scalar start, Scalar stop, Scalar step, Options options, S
   const Call call(at);
   const bool integers = start.kind != Scalar::Kind::floating && stop.kind != Scalar::Kind::floating && step.kind != Scalar::Kind::floating;
   const int64_t count = step_count(start, stop, step, integers);
+  check_sizes({count}, "arange");
   DType natural = DType::float32;
   if (integers) {
     const __int128 last = __int128(start.integer) + __int128(step.integer) * (count > 0 ? count - 1 : 0);
@@ -198,6 +201,7 @@ Tensor Tensor::arange(Scalar start, Scalar stop, Scalar step, Options options, S
 Tensor Tensor::linspace(Scalar start, Scalar stop, int64_t steps, Options options, Site at) {
   const Call call(at);
   if (steps < 0) refuse(ErrorKind::Value, "linspace", steps, " steps; there can't be fewer than none");
+  check_sizes({steps}, "linspace");
   const DType type = type_or(options.dtype, DType::float32), wide = type == DType::float64 ? type : DType::float32;
   check_type(type, "linspace");
   const double by = steps > 1 ? (stop.real - start.real) / double(steps - 1) : 0;

@@ -153,7 +153,7 @@ Tensor Tensor::where(const Operand& yes, const Operand& no) const {
 }
 
 Tensor Tensor::masked_fill(const Tensor& mask, const Operand& value) const {
-  const Call call(value.site);
+  const Call call(value.site, __func__);
   if (mask.dtype() != DType::boolean)
     refuse(ErrorKind::Type, "masked_fill", "the mask is bool, not ", name(mask.dtype()), "; compare it with something");
   return mask.where(value, *this);

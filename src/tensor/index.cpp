@@ -1,6 +1,7 @@
 // Indexing. Integers, slices, None and Ellipsis give views. Tensors of integers gather: the sum, over the places along the indexed axes, of
 // the elements whose place is the one asked for, which reduce removal turns into one load an element.
 #include <algorithm>
+#include <limits>
 
 #include "tensor/build.h"
 
@@ -21,8 +22,9 @@ Run resolve(const Slice& slice, int64_t size) {
     return !given ? otherwise : std::clamp(*given < 0 ? *given + size : *given, low, high);
   };
   const int64_t start = end(slice.start, forward ? low : high), stop = end(slice.stop, forward ? high : low);
-  const int64_t distance = forward ? stop - start : start - stop, by = std::abs(slice.step);
-  const int64_t count = distance <= 0 ? 0 : (distance + by - 1) / by;
+  const int64_t distance = forward ? stop - start : start - stop;
+  const int64_t by = forward ? slice.step : -std::max(slice.step, -std::numeric_limits<int64_t>::max());
+  const int64_t count = distance <= 0 ? 0 : (distance - 1) / by + 1;
   return {count == 0 ? 0 : start, count, count <= 1 ? 1 : slice.step};
 }
 
@@ -165,6 +167,7 @@ Gathering arrange(const Selection& selection) {
     const int64_t size = g.places_shape[k];
     const Tensor raw = selection.tensors[k].second.cast(type),
                  index = is_signed(selection.tensors[k].second.dtype()) ? (raw < 0).where(raw + size, raw) : raw;
+    if (g.place.defined()) broadcast(g.place.shape(), index.shape(), "index");
     g.place = g.place.defined() ? g.place * size + index : index;
     if (indexed.size() > 1) {
       const Tensor here = (index >= 0) & (index < size);

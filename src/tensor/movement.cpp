@@ -1,5 +1,6 @@
 // Operations that rearrange elements. Those of one movement op are views; cat, pad with a value and the like are not.
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "ir/device_id.h"
@@ -23,18 +24,18 @@ bool all_zero(const Sizes& values) {
 
 // Replaces the -1 in `shape` so that it has `count` elements.
 Sizes resolve_shape(Sizes shape, const Sizes& from, std::string_view operation) {
-  int64_t known = 1;
+  int64_t known = 0;
   int64_t* open = nullptr;
   for (int64_t& size : shape) {
     if (size == -1) {
       if (open) refuse(ErrorKind::Shape, operation, "only one size may be -1, not several as in ", text(shape));
       open = &size;
-    } else if (size < 0) {
-      refuse(ErrorKind::Shape, operation, "size ", size, " in ", text(shape), " is negative");
-    } else if (__builtin_mul_overflow(known, size, &known)) {
-      refuse(ErrorKind::Shape, operation, text(shape), " has more than 2^63 elements");
     }
   }
+  if (open) *open = 1;
+  check_sizes(shape, operation);
+  known = product(shape);
+  if (open) *open = -1;
   const int64_t count = product(from);
   if (open && known == 0) refuse(ErrorKind::Shape, operation, "-1 in ", text(shape), " could be any size, since another size is 0");
   if (open && count % known == 0)
@@ -128,8 +129,11 @@ Tensor Tensor::pad(Pairs padding, Scalar value, Site at) const {
     refuse(ErrorKind::Shape, "pad", padding.size(), " pairs are given, but ", text(sizes), " has ", sizes.size(),
            " axes; give {before, after} for each, {0, 0} for none");
   Pairs kept;
+  const auto beyond = [](int64_t size) { return size > kMostElements || size < -kMostElements; };
   for (size_t i = 0; i < sizes.size(); ++i) {
     auto& [before, after] = padding[i];
+    if (beyond(before) || beyond(after))
+      refuse(ErrorKind::Shape, "pad", "{", before, ", ", after, "} for axis ", i, " of ", text(sizes), " is more than a tensor can have");
     kept.emplace_back(std::max<int64_t>(-before, 0), sizes[i] - std::max<int64_t>(-after, 0));
     if (kept[i].first > kept[i].second)
       refuse(ErrorKind::Shape, "pad", "{", before, ", ", after, "} cuts off more than axis ", i, " of ", text(sizes), " has");
@@ -139,8 +143,10 @@ Tensor Tensor::pad(Pairs padding, Scalar value, Site at) const {
   const Tensor inner = shrink(kept);
   const Sizes args = flat(padding);
   if (all_zero(args)) return inner;
+  Sizes result = inner.shape();
+  for (size_t i = 0; i < result.size(); ++i) result[i] += padding[i].first + padding[i].second;
+  check_sizes(result, "pad");
   const NodeRef padded = make(Op::Pad, {node_of(inner, "pad")}, args);
-  check_sizes(sizes_of(padded.get()), "pad");
   const NodeRef fill = literal(value, dtype(), "pad");
   if (fill->is_constant(0.0)) return tensor_of(padded);
   const Tensor inside = tensor_of(make(Op::Pad, {node_of(inner.ones_like({.dtype = DType::boolean}), "pad")}, args));
@@ -207,9 +213,9 @@ Tensor Tensor::repeat(Sizes counts, Site at) const {
   for (size_t i = 0; i < counts.size(); ++i) {
     split.insert(split.end(), {1, sizes[i]});
     spread.insert(spread.end(), {counts[i], sizes[i]});
-    if (__builtin_mul_overflow(counts[i], sizes[i], &merged.emplace_back()))
-      refuse(ErrorKind::Shape, "repeat", counts[i], " times ", sizes[i], " is more than 2^63");
+    if (__builtin_mul_overflow(counts[i], sizes[i], &merged.emplace_back())) merged.back() = std::numeric_limits<int64_t>::max();
   }
+  check_sizes(merged, "repeat");
   return reshape(split).expand(spread).reshape(merged);
 }
 
@@ -218,7 +224,7 @@ Tensor Tensor::roll(int64_t shift, int64_t axis, Site at) const {
   const Sizes sizes = sizes_of(node_of(*this, "roll"));
   const int64_t place = axis_of(axis, int64_t(sizes.size()), "roll"), size = sizes[size_t(place)];
   if (size == 0) return *this;
-  const int64_t first = ((-shift % size) + size) % size;  // the element that comes to the front
+  const int64_t first = (size - shift % size) % size;  // the element that comes to the front
   return cat({first == 0 ? *this : split({first, size - first}, place)[1], split({first, size - first}, place)[0]}, place);
 }
 
@@ -260,7 +266,7 @@ std::vector<Tensor> Tensor::chunk(int64_t count, int64_t axis, Site at) const {
   const Sizes shape = sizes_of(node_of(*this, "chunk"));
   const int64_t total = shape[size_t(axis_of(axis, int64_t(shape.size()), "chunk"))];
   if (count <= 0) refuse(ErrorKind::Value, "chunk", count, " chunks; there must be at least one");
-  return split(std::max<int64_t>((total + count - 1) / count, 1), axis);
+  return split(std::max<int64_t>(total / count + (total % count != 0), 1), axis);
 }
 
 namespace {
@@ -308,6 +314,8 @@ Tensor Tensor::cat(const std::vector<Tensor>& tensors, int64_t axis, Site at) {
              "; the other sizes must be equal");
     if (__builtin_add_overflow(total, sizes[place], &total))
       refuse(ErrorKind::Shape, "cat", "the sizes of axis ", axis, " are more than 2^63 together");
+    sizes[place] = total;
+    check_sizes(sizes, "cat");
     type = promote(type, tensor.dtype());
   }
   check_devices(nodes, "cat");
@@ -316,15 +324,17 @@ Tensor Tensor::cat(const std::vector<Tensor>& tensors, int64_t axis, Site at) {
 
 Tensor Tensor::stack(const std::vector<Tensor>& tensors, int64_t axis, Site at) {
   const Call call(at);
+  if (tensors.empty()) refuse(ErrorKind::Value, "stack", "there are no tensors");
+  const int64_t place = axis_of(axis, int64_t(node_of(tensors[0], "stack")->rank) + 1, "stack");
   std::vector<Tensor> layers;
   for (const Tensor& tensor : tensors) {
+    node_of(tensor, "stack");
     if (tensor.shape() != tensors[0].shape())
       refuse(ErrorKind::Shape, "stack", "the shapes ", text(tensors[0].shape()), " and ", text(tensor.shape()),
              " differ; they must be equal");
-    layers.push_back(tensor.unsqueeze(axis));
+    layers.push_back(tensor.unsqueeze(place));
   }
-  if (layers.empty()) refuse(ErrorKind::Value, "stack", "there are no tensors");
-  return cat(layers, axis < 0 ? axis_of(axis, layers[0].ndim(), "stack") : axis);
+  return cat(layers, place);
 }
 
 namespace {

@@ -64,6 +64,7 @@ Tensor place_of_extreme(const Tensor& x, Op op, std::optional<int64_t> axis, boo
 Tensor Tensor::sum(Axes axes, bool keepdim, DType type, Site at) const {
   const Call call(at);
   NodeRef node(node_of(*this, "sum"));
+  if (type == DType::boolean || type == DType::index) refuse(ErrorKind::Type, "sum", "can't add up in ", name(type), "; use any for bools");
   const std::vector<int64_t> list = axes_of(axes, node->rank, "sum");
   return fold(whit::cast(node, type == DType::none ? sum_type(node->dtype) : type), Op::Add, list, keepdim);
 }

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <deque>
 #include <random>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -18,14 +19,27 @@
 #include "ir/interpret_tensor.h"
 #include "ir/node_map.h"
 #include "ir/print.h"
+#include "runtime/backend.h"
 
 namespace whit {
 
-/// The name of the device that WHIT_TEST_BACKEND (a file of src/backends) serves; the default device where it is not set.
+/// The device that a backend serves, given by its file in src/backends ("opencl") or as `whit devices` names it ("CL", "CPU:LLVM").
+inline std::string device_of_backend(const std::string& wanted) {
+  std::string choices;
+  const std::vector<Backend*> backends = registered_backends();
+  for (size_t i = 0; i < backends.size(); ++i) {
+    const std::string compiler(backends[i]->compiler), file(registered_names()[i]);
+    const std::string device = std::string(backends[i]->device) + (compiler.empty() ? "" : ":") + compiler;
+    if (wanted == file || wanted == device) return device;
+    choices += (choices.empty() ? "" : ", ") + file + " (" + device + ")";
+  }
+  throw std::invalid_argument("WHIT_TEST_BACKEND=" + wanted + ": there is no such backend; there are " + choices);
+}
+
+/// The device that WHIT_TEST_BACKEND names; CPU:LLVM where it is not set.
 inline std::string device_under_test() {
   const char* backend = std::getenv("WHIT_TEST_BACKEND");
-  const std::string name = backend ? backend : "llvm";
-  return name == "opencl" ? "CL" : name == "null" ? "NULL" : name == "c" ? "CPU:C" : name == "interp" ? "CPU:INTERP" : "CPU:LLVM";
+  return device_of_backend(backend ? backend : "llvm");
 }
 
 /// Opens it, or says why it cannot be.

@@ -15,7 +15,7 @@ namespace {
 
 TEST(RandomText, DrawsEveryOp) {
   std::set<Op> drawn;
-  for (uint64_t seed = 0; seed < 40; ++seed) {
+  for (uint64_t seed = 0; seed < 4000 && drawn.size() < kOpCount; ++seed) {
     Graph graph;
     RandomGraph random(graph, seed);
     random.grow(400);

@@ -45,7 +45,7 @@ constexpr Rule kFirstRows[] = {
     {"compare_literal", integers, x < y + 3, x + 1 < y + 4, grows("an example")},
     {"same_twice", integers, (x + y) * (x + z), x, grows("an example")},
     {"only_even", ints, x << c0, x, [](const Match& m) { return m.integer(c0) % 2 == 0; }},
-    {"relaxed_row", floats, x / y, x, relaxed},
+    {"relaxed_row", floats, x / y, x, relaxed("everything")},
     {"any_of", integers, any(OpSet::of(Op::Max, Op::Min), x, c0), x},
     {"loads", anything, load(x, c0), next_constant, "the number of the element read, and one", nullptr},
 };

@@ -209,15 +209,12 @@ TEST(ThreadPool, ForksWhileAnotherThreadRunsALoop) {
 }
 
 TEST(ThreadPool, SizeFollowsTheSettingOrTheAffinityMask) {
-  EXPECT_EQ(ThreadPool::size_for("3"), 3u);
-  EXPECT_EQ(ThreadPool::size_for("1024"), 1024u);
+  EXPECT_EQ(ThreadPool::size_for(3), 3u);
+  EXPECT_EQ(ThreadPool::size_for(1024), 1024u);
   cpu_set_t mask;
   ASSERT_EQ(sched_getaffinity(0, sizeof mask, &mask), 0);
   const auto cores = static_cast<unsigned>(CPU_COUNT(&mask));
-  for (const char* bad : {"", "0", "-2", "+2", "1025", "4x", "true", "99999999999999999999", " 2"}) {
-    EXPECT_EQ(ThreadPool::size_for(bad), cores) << bad;
-  }
-  EXPECT_EQ(ThreadPool::size_for(nullptr), cores);
+  for (const int64_t ignored : {0, -2, 1025}) EXPECT_EQ(ThreadPool::size_for(ignored), cores) << ignored;
   EXPECT_GE(ThreadPool::shared().size(), 1u);
 
   std::thread([&] {
@@ -227,7 +224,7 @@ TEST(ThreadPool, SizeFollowsTheSettingOrTheAffinityMask) {
       if (CPU_ISSET(core, &mask)) CPU_SET(core, &one);
     }
     ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
-    EXPECT_EQ(ThreadPool::size_for(nullptr), 1u);
+    EXPECT_EQ(ThreadPool::size_for(0), 1u);
   }).join();
 }
 

@@ -49,7 +49,7 @@ int run(int argc, char** argv) {
   CLI::App program("whit, a tensor compiler", "whit");
   program.set_version_flag("--version", "whit " WHIT_VERSION);
   program.require_subcommand(1);
-  program.footer("DEV chooses the device (see `whit devices`), DEBUG=1 to 6 shows what happens, WHIT_THREADS how many threads work.");
+  program.footer("DEV chooses the device (see `whit devices`), DEBUG=1 to 6 shows what happens, THREADS how many threads work.");
   for (const auto add : {add_mnist, add_bench, add_devices, add_docs}) add(program);
   add_help(program);
   try {

@@ -8,6 +8,8 @@
 
 #include "base/progress.h"
 #include "commands.h"
+#include "engine/device.h"
+#include "engine/handle.h"
 #include "mnist_training.h"
 #include "process.h"
 
@@ -46,7 +48,7 @@ int64_t test_image_count(const MnistOptions& options, const std::string& device,
 }
 
 MnistReport run_mnist(const MnistOptions& options) {
-  if (!options.device.empty()) Device::set_default(options.device);
+  if (!options.device.empty()) set_default_device(device_name(open_device_of("--device", options.device)));
   MnistReport report;
   report.device = Device::get_default();
   const MnistData data = load_mnist(options.data, [](const std::string& note) { std::cerr << "whit: " << note << std::endl; });
