@@ -49,7 +49,7 @@ KernelAxes reorder(const KernelAxes& axes, const Node* range, size_t place);
 /// Writes out every unroll range: Stores once per value, Accumulates as independent ones that are combined pairwise.
 KernelAxes expand_unrolled(Graph& graph, const KernelAxes& axes);
 
-/// A number that no range of the kernel has; -1 when 64 are in use.
-int64_t free_number(const KernelAxes& axes);
+/// A number that no range of the kernel has: the least, or after skipping as many as asked.
+int64_t free_number(const KernelAxes& axes, int skip = 0);
 
 }  // namespace whit

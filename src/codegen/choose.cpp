@@ -207,12 +207,9 @@ class Chooser {
     const Node* full = graph_.less(left, graph_.index(kBlockElements));
     const Node* count = graph_.where(full, left, graph_.index(kBlockElements));
     const Node* vectors = graph_.make(Op::Quotient, {count, graph_.index(lanes)});
-    KernelAxes probe = axes_;
-    const int64_t first = free_number(probe);
-    const auto number = [&](int64_t k) { return first + k; };
-    const Node* step = graph_.range(number(0), vectors, AxisKind::loop);
-    const Node* lane = graph_.range(number(1), lanes, AxisKind::vector);
-    const Node* rest = graph_.range(number(2), graph_.make(Op::Remainder, {count, graph_.index(lanes)}), AxisKind::loop);
+    const Node* step = graph_.range(free_number(axes_), vectors, AxisKind::loop);
+    const Node* lane = graph_.range(free_number(axes_, 1), lanes, AxisKind::vector);
+    const Node* rest = graph_.range(free_number(axes_, 2), graph_.make(Op::Remainder, {count, graph_.index(lanes)}), AxisKind::loop);
     const Node* whole = graph_.add(start, graph_.add(graph_.mul(step, graph_.index(lanes)), lane));
     const Node* single = graph_.add(start, graph_.add(graph_.mul(vectors, graph_.index(lanes)), rest));
     std::vector<const Node*> stores;

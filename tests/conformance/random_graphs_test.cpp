@@ -6,7 +6,7 @@ namespace {
 
 class RandomTensors {
  public:
-  explicit RandomTensors(uint64_t seed) : trial(seed) {}
+  explicit RandomTensors(uint64_t seed, bool large) : trial(seed), large_(large) {}
 
   NodeRef draw(int steps) {
     for (int i = 0; i < 2; ++i) add_input();
@@ -29,6 +29,7 @@ class RandomTensors {
     std::vector<int64_t> shape;
     for (size_t i = 0, rank = 1 + pick(3); i < rank; ++i) shape.push_back(int64_t(1 + pick(7)));
     if (pick(8) == 0) shape.back() = int64_t(16 + pick(40));
+    if (large_) shape[pick(shape.size())] = int64_t(60 + pick(700));
     const DType type = pick(3) == 0 ? DType::int32 : DType::float32;
     int64_t count = 1;
     for (const int64_t size : shape) count *= size;
@@ -40,7 +41,7 @@ class RandomTensors {
   }
 
   void keep(const NodeRef& node) {
-    if (element_count(node->shape()) > 20000 || node->rank > 6) return;
+    if (element_count(node->shape()) > (large_ ? 100000 : 20000) || node->rank > 6) return;
     nodes_.push_back(node);
   }
 
@@ -67,7 +68,7 @@ class RandomTensors {
     const NodeRef x = any();
     if (!is_float(x->dtype)) return trial.make(Op::Neg, {x});
     constexpr Op kOps[] = {Op::Neg, Op::Exp2, Op::Sin, Op::Trunc};
-    const Op op = kOps[pick(4)];
+    const Op op = kOps[pick(large_ ? 3 : 4)];  // where many elements are near a whole number, Trunc shows their rounding
     // Bounded, so that errors do not grow without bound either.
     return op == Op::Exp2 ? trial.make(op, {trial.make(Op::Sin, {x})}) : trial.make(op, {x});
   }
@@ -152,7 +153,11 @@ class RandomTensors {
     if (!x->rank) return;
     const size_t axis = pick(x->rank);
     constexpr Op kOps[] = {Op::Add, Op::Max, Op::Min};
-    NodeRef folded = trial.make(Op::Reduce, {x}, {int64_t(kOps[pick(3)]), int64_t(axis)});
+    const Op op = kOps[pick(3)];
+    NodeRef folded = trial.make(Op::Reduce, {x}, {int64_t(op), int64_t(axis)});
+    // Means of many stay as small as what they are of: a sine of large sums would show nothing but their rounding.
+    if (large_ && op == Op::Add && is_float(x->dtype))
+      folded = trial.make(Op::Mul, {folded, TensorGraph::shared().constant(x->dtype, 1 / double(sizes(x)[axis]))});
     if (pick(2)) {  // spread over the axis again, as a softmax does
       folded = trial.make(Op::Expand, {folded}, sizes(x));
       return keep(trial.make(Op::Add, {x, trial.make(Op::Neg, {folded})}));
@@ -179,11 +184,12 @@ class RandomTensors {
 
   void store() { keep(trial.make(Op::Contiguous, {any()})); }
 
+  const bool large_;
   std::vector<NodeRef> nodes_;
 };
 
-void compare(uint64_t seed, int steps) {
-  RandomTensors graph(seed);
+void compare(uint64_t seed, int steps, bool large) {
+  RandomTensors graph(seed, large);
   const NodeRef root = graph.draw(steps);
   const TensorValue wanted = graph.trial.reference(root);
   const std::vector<Bits> got = graph.trial.computed(root);
@@ -203,24 +209,27 @@ void compare(uint64_t seed, int steps) {
 
 // Trunc and Where choose by comparing: where two values lie within rounding of each other, either choice is right. The graphs are small
 // enough that no seed in use meets one.
-void compare_many() {
+void compare_many(bool large) {
   if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
   const char *graphs = std::getenv("WHIT_FUZZ_GRAPHS"), *first = std::getenv("WHIT_FUZZ_SEED");
   // A compiler of its own process takes 50 ms or more for each graph.
   const bool slow = device_under_test() == "CL" || device_under_test() == "CPU:C";
-  const int count = graphs ? std::atoi(graphs) : slow ? 20 : 300;
+  const int count = graphs ? std::atoi(graphs) : slow ? 20 : large ? 60 : 300;
   const uint64_t start = first ? std::strtoull(first, nullptr, 10) : 1;
   for (int i = 0; i < count; ++i) {
-    compare(start + uint64_t(i), 4 + i % 20);
+    compare(start + uint64_t(i), 4 + i % 20, large);
     if (testing::Test::HasFatalFailure()) return;
   }
 }
 
-TEST(RandomGraphs, AgreeWithTheReference) { compare_many(); }
+TEST(RandomGraphs, AgreeWithTheReference) { compare_many(false); }
+
+// Loops long enough to be cut into blocks, peeled and dealt to threads.
+TEST(RandomGraphs, LargeOnesAgreeWithTheReference) { compare_many(true); }
 
 TEST(RandomGraphs, AgreeWithTheReferenceUnoptimized) {
   setenv("WHIT_NOOPT", "1", 1);
-  compare_many();
+  compare_many(false);
   unsetenv("WHIT_NOOPT");
 }
 
