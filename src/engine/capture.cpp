@@ -12,37 +12,43 @@ namespace whit {
 
 namespace {
 
-bool goes_on(const Node* node) { return !is_realized(node); }
-
 class Capturer {
  public:
   Capturer(Capture& result, DeviceId device) : result_(result), graph_(*result.request.graph) { result_.request.device = device; }
 
   void run(const std::vector<const Node*>& roots) {
-    const std::vector<const Node*> order = topological_order(roots, goes_on);
     std::vector<const Node*> sources;
-    for (const Node* node : order) {
+    for (const Node* node : topological_order(roots, computed_from)) {
       sources.clear();
-      if (goes_on(node))
-        for (const Node* source : node->sources()) sources.push_back(*copies_.find(source));
+      for (const Node* source : computed_from(node)) sources.push_back(*copies_.find(source));
       copies_.emplace(node, copy(node, sources));
     }
     for (const Node* root : roots) result_.request.outputs.push_back(*copies_.find(root));
   }
 
  private:
-  const Node* copy(const Node* node, Sources sources) {
-    if (!goes_on(node)) return param(node);
+  const Node* copy(const Node* node, std::vector<const Node*>& sources) {
+    if (is_realized(node)) return param(node);
     if (node->op == Op::Detach) return sources[0];
     if (node->op == Op::Bind) {
       const Node* variable = numbered_variable(graph_, int(result_.variables.size()), node->source(0));
       result_.variables.push_back(node->arg(0));
       return variable;
     }
+    if (node->op != Op::Assign) return graph_.make(node->op, sources, node->args(), node->dtype);
+    if (node->sources().size() == 3) sources.push_back(written_view(node, sources[0]));
     // The serial of a write keeps twins apart in the tensor graph; in a plan a write is known by what it follows.
     const int64_t write = result_.request.outputs.size() + copies_.size();
-    if (node->op == Op::Assign) return graph_.make(Op::Assign, sources, Args(&write, 1), node->dtype);
-    return graph_.make(node->op, sources, node->args(), node->dtype);
+    return graph_.make(Op::Assign, sources, Args(&write, 1), node->dtype);
+  }
+
+  // The movement ops that lead from the old version to the view, on the copy of the old version. A node among them may have a value in
+  // storage, from a reader of an equal view: that is a copy, and writing to it would not reach the old version.
+  const Node* written_view(const Node* assign, const Node* old) {
+    std::vector<const Node*> steps;
+    for (const Node* step = assign->source(2); step != assign->source(0); step = step->source(0)) steps.push_back(step);
+    for (; !steps.empty(); steps.pop_back()) old = graph_.make(steps.back()->op, Sources(&old, 1), steps.back()->args());
+    return old;
   }
 
   const Node* param(const Node* node) {
@@ -67,6 +73,11 @@ class Capturer {
 };
 
 }  // namespace
+
+Sources computed_from(const Node* node) {
+  if (is_realized(node)) return {};
+  return node->op == Op::Assign ? node->sources().first(2) : node->sources();
+}
 
 Capture capture(const std::vector<const Node*>& roots, DeviceId device) {
   Capture result;

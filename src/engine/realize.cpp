@@ -95,13 +95,11 @@ class Realization {
       found->handles.push_back(handle);
   }
 
-  static bool goes_on(const Node* node) { return !is_realized(node); }
-
   // The storages that Assigns below the targets would overwrite.
   void find_writes() {
     std::vector<const Node*> roots;
     for (const Target& target : targets_) roots.push_back(target.node.get());
-    for (const Node* node : topological_order(roots, goes_on)) {
+    for (const Node* node : topological_order(roots, computed_from)) {
       if (node->op != Op::Assign || is_realized(node)) continue;
       Storage* storage = storage_of(node->source(0));
       if (storage && std::ranges::find(written_, storage) == written_.end()) written_.push_back(storage);

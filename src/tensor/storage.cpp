@@ -81,12 +81,6 @@ NodeRef merged(const Steps& steps, const NodeRef& value, const NodeRef& old) {
   return make(Op::Where, {written.get(), placed.get(), old.get()});
 }
 
-bool any_realized(const Node* view, const Node* base) {
-  for (; view != base; view = view->source(0))
-    if (is_realized(view)) return true;
-  return false;
-}
-
 // A write to a part of storage.
 NodeRef write_storage(NodeRef old, Steps steps, const NodeRef& value) {
   // The storage seen in another shape is the same storage.
@@ -96,12 +90,7 @@ NodeRef write_storage(NodeRef old, Steps steps, const NodeRef& value) {
     steps.erase(steps.begin());
   }
   const NodeRef place = replay(steps, old);
-  // A view whose value has been read has a copy of it, and would be taken for that.
-  const bool whole = place == old, copied = any_realized(place.get(), old.get());
-  return reshape(whole    ? assign_node(old.get(), value)
-                 : copied ? assign_node(old.get(), merged(steps, value, old))
-                          : assign_node(old.get(), value, place.get()),
-                 shape);
+  return reshape(place == old ? assign_node(old.get(), value) : assign_node(old.get(), value, place.get()), shape);
 }
 
 // Writes through a view: the base gets a new version, and the view shows that one.
