@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "engine/handle.h"
 #include "ir/node_map.h"
+#include "ir/size_args.h"
 #include "schedule/normalise.h"
 
 namespace whit {
@@ -17,19 +18,31 @@ class Capturer {
   Capturer(Capture& result, DeviceId device) : result_(result), graph_(*result.request.graph) { result_.request.device = device; }
 
   void run(const std::vector<const Node*>& roots) {
-    std::vector<const Node*> sources;
-    for (const Node* node : topological_order(roots, computed_from)) {
-      sources.clear();
-      for (const Node* source : computed_from(node)) sources.push_back(*copies_.find(source));
-      copies_.emplace(node, copy(node, sources));
-    }
+    include(roots);
     for (const Node* root : roots) result_.request.outputs.push_back(*copies_.find(root));
   }
 
  private:
+  // Copies these nodes and what they are computed from.
+  void include(Sources roots) {
+    std::vector<const Node*> sources;
+    for (const Node* node : topological_order(roots, computed_from)) {
+      if (copies_.find(node)) continue;
+      sources.clear();
+      for (const Node* source : computed_from(node)) sources.push_back(*copies_.find(source));
+      const Node* made = copy(node, sources);
+      copies_.emplace(node, made);
+    }
+  }
+  const Node* copy_of(const Node* node) {
+    include(Sources(&node, 1));
+    return *copies_.find(node);
+  }
+
   const Node* copy(const Node* node, std::vector<const Node*>& sources) {
     if (is_realized(node)) return param(node);
     if (node->op == Op::Detach) return sources[0];
+    if (node->op == Op::Variable) refuse_unbound(node);
     if (node->op == Op::Bind) {
       const Node* variable = numbered_variable(graph_, int(result_.variables.size()), node->source(0));
       result_.variables.push_back(node->arg(0));
@@ -47,7 +60,12 @@ class Capturer {
   const Node* written_view(const Node* assign, const Node* old) {
     std::vector<const Node*> steps;
     for (const Node* step = assign->source(2); step != assign->source(0); step = step->source(0)) steps.push_back(step);
-    for (; !steps.empty(); steps.pop_back()) old = graph_.make(steps.back()->op, Sources(&old, 1), steps.back()->args());
+    std::vector<const Node*> sources;
+    for (; !steps.empty(); steps.pop_back()) {
+      sources.assign(1, old);
+      for (const Node* size : steps.back()->sources().subspan(1)) sources.push_back(copy_of(size));
+      old = graph_.make(steps.back()->op, sources, steps.back()->args());
+    }
     return old;
   }
 
@@ -61,9 +79,10 @@ class Capturer {
     }
     const int64_t args[] = {slot->second, elements, storage->device_id()};
     const Node* flat = graph_.make(Op::Param, Sources{}, args, node->dtype);
-    std::vector<int64_t> sizes;
-    for (const Dim& dim : node->shape()) sizes.push_back(dim.size);
-    return sizes.size() == 1 ? flat : graph_.make(Op::Reshape, Sources(&flat, 1), sizes);
+    if (node->shape().size() == 1 && !is_symbolic(node->shape())) return flat;
+    SizeArgs sizes(flat);
+    for (const Dim& dim : node->shape()) sizes.add(dim.symbol ? Dim(dim.size, copy_of(dim.symbol)) : dim);
+    return sizes.make(graph_, Op::Reshape);
   }
 
   Capture& result_;
@@ -75,7 +94,7 @@ class Capturer {
 }  // namespace
 
 Sources computed_from(const Node* node) {
-  if (is_realized(node)) return {};
+  if (is_realized(node) || node->op == Op::Bind) return {};
   return node->op == Op::Assign ? node->sources().first(2) : node->sources();
 }
 
