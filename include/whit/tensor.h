@@ -18,6 +18,7 @@
 #include <whit/dtype.h>
 #include <whit/error.h>
 #include <whit/site.h>
+#include <whit/variable.h>
 
 namespace whit {
 
@@ -74,10 +75,10 @@ class Tensor {
   ~Tensor() = default;
 
   // ---- Made ----
-  static Tensor full(Sizes shape, Scalar value, Options options = {}, Site at = {});
-  static Tensor zeros(Sizes shape, Options options = {}, Site at = {}) { return full(std::move(shape), 0.0, options, at); }
-  static Tensor ones(Sizes shape, Options options = {}, Site at = {}) { return full(std::move(shape), 1.0, options, at); }
-  static Tensor empty(Sizes shape, Options options = {}, Site at = {});  ///< storage with unspecified values
+  static Tensor full(SizeList shape, Scalar value, Options options = {}, Site at = {});
+  static Tensor zeros(SizeList shape, Options options = {}, Site at = {}) { return full(std::move(shape), 0.0, options, at); }
+  static Tensor ones(SizeList shape, Options options = {}, Site at = {}) { return full(std::move(shape), 1.0, options, at); }
+  static Tensor empty(SizeList shape, Options options = {}, Site at = {});  ///< storage with unspecified values
   /// start, start + step, … before stop; int32 (int64 where needed) if all three are integers, else float32.
   static Tensor arange(Scalar start, Scalar stop, Scalar step = 1, Options options = {}, Site at = {});
   static Tensor arange(Scalar stop, Options options = {}, Site at = {}) { return arange(0, stop, 1, options, at); }
@@ -102,10 +103,11 @@ class Tensor {
 
   // ---- What it is ----
   bool defined() const { return handle_ != nullptr; }
-  Sizes shape() const;
+  Sizes shape(Site at = {}) const;  ///< of a Variable, its value; a UserError(Value) if it has none
   int64_t shape(int64_t axis, Site at = {}) const;
+  Size size(int64_t axis, Site at = {}) const;  ///< as it was given, Variables and all
   int64_t ndim() const;
-  int64_t numel() const;
+  int64_t numel(Site at = {}) const;
   DType dtype() const;
   std::string device() const;
   bool is_realized() const;
@@ -232,14 +234,14 @@ class Tensor {
   Tensor isfinite(Site at = {}) const;
 
   // ---- Movement: views; negative axes count from the end ----
-  Tensor reshape(Sizes shape, Site at = {}) const;  ///< one size may be -1: what is left
-  Tensor view(Sizes shape, Site at = {}) const { return reshape(std::move(shape), at); }
+  Tensor reshape(SizeList shape, Site at = {}) const;  ///< one size may be -1: what is left
+  Tensor view(SizeList shape, Site at = {}) const { return reshape(std::move(shape), at); }
   Tensor permute(std::vector<int64_t> axes, Site at = {}) const;
   Tensor transpose(int64_t a = 1, int64_t b = 0, Site at = {}) const;
-  Tensor T(Site at = {}) const;                    ///< the axes reversed
-  Tensor expand(Sizes shape, Site at = {}) const;  ///< stretches axes of size 1 and adds axes in front; -1 keeps a size
+  Tensor T(Site at = {}) const;                       ///< the axes reversed
+  Tensor expand(SizeList shape, Site at = {}) const;  ///< stretches axes of size 1 and adds axes in front; -1 keeps a size
   Tensor pad(std::vector<std::pair<int64_t, int64_t>> padding, Scalar value = 0, Site at = {}) const;  ///< per axis; negative cuts off
-  Tensor shrink(std::vector<std::pair<int64_t, int64_t>> ranges, Site at = {}) const;                  ///< [first, last) per axis
+  Tensor shrink(const RangeList& ranges, Site at = {}) const;                                          ///< [first, last) per axis
   Tensor flip(Axes axes, Site at = {}) const;
   Tensor squeeze(Axes axes = {}, Site at = {}) const;  ///< drops those that have size 1; of all, if none is given
   Tensor unsqueeze(int64_t axis, Site at = {}) const;
@@ -352,7 +354,7 @@ std::vector<Element> Tensor::to_vector(Site at) const {
     const std::vector<uint8_t> bytes = cast(DType::boolean, at).template to_vector<uint8_t>(at);
     return std::vector<bool>(bytes.begin(), bytes.end());
   } else {
-    std::vector<Element> result(static_cast<size_t>(numel()));
+    std::vector<Element> result(static_cast<size_t>(numel(at)));
     read_as(dtype_of<Element>(), result.data(), at);
     return result;
   }

@@ -246,9 +246,10 @@ class Chooser {
     return loads / copies;
   }
 
+  // Of a size that is not fixed, none.
   static std::vector<int64_t> factors_of(int64_t size) {
     std::vector<int64_t> factors;
-    for (int64_t f = 2; f <= kMaxUnroll; ++f)
+    for (int64_t f = 2; f <= kMaxUnroll && f <= size; ++f)
       if (size % f == 0) factors.push_back(f);
     return factors;
   }

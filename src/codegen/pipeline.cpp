@@ -15,21 +15,27 @@ namespace whit {
 
 namespace {
 
-// The arguments a kernel takes: buffers by slot and variables by number.
+// The arguments a kernel takes: buffers by slot and variables by number. It takes them even where simplifying leaves no use of one.
 void describe_arguments(LinearKernel& kernel, const Node* sink) {
   for (const Node* node : topological_order(Sources(&sink, 1))) {
     if (node->op == Op::Variable) {
       const size_t number = size_t(variable_number(node));
       kernel.variables.resize(std::max(kernel.variables.size(), number + 1));
       kernel.variables[number] = node;
+    } else if (node->op == Op::Param) {
+      const size_t slot = size_t(node->arg(0));
+      kernel.params.resize(std::max(kernel.params.size(), slot + 1), KernelParam{DType::none, false, false});
+      kernel.params[slot].type = node->dtype;
     }
-    if (node->op != Op::Load && node->op != Op::Store) continue;
-    const Node* param = node->source(0);
-    if (param->op != Op::Param) continue;
-    const size_t slot = size_t(param->arg(0));
-    kernel.params.resize(std::max(kernel.params.size(), slot + 1), KernelParam{DType::none, false, false});
-    kernel.params[slot].type = param->dtype;
-    (node->op == Op::Load ? kernel.params[slot].read : kernel.params[slot].written) = true;
+  }
+}
+
+// What the code does with them.
+void describe_accesses(LinearKernel& kernel, const Node* sink) {
+  for (const Node* node : topological_order(Sources(&sink, 1))) {
+    if ((node->op != Op::Load && node->op != Op::Store) || node->source(0)->op != Op::Param) continue;
+    KernelParam& param = kernel.params[size_t(node->source(0)->arg(0))];
+    (node->op == Op::Load ? param.read : param.written) = true;
   }
 }
 
@@ -79,6 +85,7 @@ LinearKernel lower_kernel(const Node* sink, const Target& target, const std::str
   sink = graph.import(sink, seen);
   trace.start_pass("types");
   sink = lower_types(graph, sink, target);
+  describe_arguments(kernel, sink);
   trace.start_pass("simplify");
   sink = simplify(graph, sink);
   trace.start_pass("axes");
@@ -90,7 +97,7 @@ LinearKernel lower_kernel(const Node* sink, const Target& target, const std::str
   axes.sink = decompose(graph, axes.sink, target);
   trace.start_pass("expand");
   axes = expand_unrolled(graph, axes);
-  describe_arguments(kernel, axes.sink);
+  describe_accesses(kernel, axes.sink);
   const Node* whole = axes.sink;
   axes.sink = vectorise_accesses(graph, axes.sink);
   kernel.code = linearize(graph, axes, target, options.optimize);

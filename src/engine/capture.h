@@ -18,6 +18,10 @@ struct Capture {
   StructuralHash key;              ///< of the graph, the outputs and what is writable
 };
 
+/// What has to be there for a node to be computed: nothing below one that is realised. The view that an Assign writes is not read: it only
+/// names a place.
+Sources computed_from(const Node* node);
+
 /// Captures roots, which are not realised. What is realised below them becomes a Param: one per storage.
 Capture capture(const std::vector<const Node*>& roots, DeviceId device);
 

@@ -51,7 +51,11 @@ NodeRef empty_buffer(DType type, int64_t elements, DeviceId device);
 /// themselves, kept alive by `owner`; on another device, a copy there.
 NodeRef buffer_of_host(DType type, int64_t elements, DeviceId device, const void* data, std::shared_ptr<const void> owner = nullptr);
 
-/// Copies the value of a realised node, row-major, to host memory of element_count * item_size bytes.
+/// What a size is with the values its Variables are bound to. Throws UserError(Value) if one has none.
+int64_t bound_size(const Dim& dim);
+[[noreturn]] void refuse_unbound(const Node* variable);
+
+/// Copies the value of a realised node, row-major and of its bound sizes, to host memory.
 void read_back(const Node* node, void* destination);
 
 /// The device a name stands for, canonical ("cpu" → CPU, "llvm" → CPU:LLVM), opened if it is not yet. Throws UserError(Device) with the

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <map>
 #include <mutex>
 #include <optional>
 
@@ -12,6 +11,7 @@
 #include "codegen/pipeline.h"
 #include "engine/checks.h"
 #include "engine/counters.h"
+#include "engine/lru_cache.h"
 #include "ir/device_id.h"
 #include "ir/print.h"
 #include "rewrite/trace.h"
@@ -24,14 +24,32 @@ namespace {
 using Clock = std::chrono::steady_clock;
 double milliseconds_since(Clock::time_point start) { return std::chrono::duration<double, std::milli>(Clock::now() - start).count(); }
 
+using PlanRef = std::shared_ptr<const CompiledPlan>;
+
 struct Cache {
   std::mutex mutex;
-  std::map<std::pair<uint64_t, uint64_t>, std::shared_ptr<const CompiledPlan>> plans;
-  std::map<std::pair<uint64_t, DeviceId>, CompiledKernel> kernels;
+  LruCache<std::pair<uint64_t, uint64_t>, PlanRef> plans;           // weighed in bytes
+  LruCache<std::pair<uint64_t, DeviceId>, CompiledKernel> kernels;  // counted
 };
 Cache& cache() {
   static Cache* all = new Cache;
   return *all;
+}
+
+int64_t plan_limit() { return setting("PLAN_CACHE", 256) << 20; }
+int64_t kernel_limit() { return setting("KERNEL_CACHE", 4096); }
+
+const std::vector<DeviceId>& devices_of(const PlanRef& plan) { return plan->plan.kernel_devices; }
+std::vector<DeviceId> devices_of(const CompiledKernel& kernel) { return {kernel.device}; }
+
+// A launch may return before it is done: no device is at work when code is freed.
+template <class Gone>
+void let_go(const Gone& gone) {
+  std::vector<DeviceId> devices;
+  for (const auto& one : gone)
+    for (const DeviceId id : devices_of(one))
+      if (std::ranges::find(devices, id) == devices.end()) devices.push_back(id);
+  for (const DeviceId id : devices) device(id).synchronize();
 }
 
 bool optimizing() { return setting("NOOPT", 0) == 0; }
@@ -60,11 +78,10 @@ void compile_kernels(CompiledPlan& compiled, const Checks& checks) {
   {
     const std::lock_guard lock(cache().mutex);
     for (size_t i = 0; i < plan.kernels.size(); ++i) {
-      const auto found = cache().kernels.find(key_of(i));
-      if (found == cache().kernels.end())
-        missing.push_back(i);
+      if (auto found = cache().kernels.find(key_of(i)))
+        compiled.kernels[i] = *found;
       else
-        compiled.kernels[i] = found->second;
+        missing.push_back(i);
     }
   }
   if (missing.empty()) return;
@@ -104,13 +121,35 @@ void compile_kernels(CompiledPlan& compiled, const Checks& checks) {
     for (size_t k = 0; k < members.size(); ++k) {
       const LinearKernel& kernel = linear[members[k]];
       const int64_t count = kernel.parallel ? kernel.parallel->source(0)->arg(0) : 1;
-      compiled.kernels[missing[members[k]]] = {programs[k], kernel.name, count, kernel.flops, kernel.bytes, guards[members[k]]};
+      compiled.kernels[missing[members[k]]] = {programs[k], kernel.name, id, count, kernel.flops, kernel.bytes, guards[members[k]]};
       if (debug_level() >= 4) std::fprintf(stderr, "%s\n", programs[k]->source.c_str());
     }
   }
   count_compiled(int64_t(missing.size()));
-  const std::lock_guard lock(cache().mutex);
-  for (const size_t i : missing) cache().kernels.insert_or_assign(key_of(i), compiled.kernels[i]);
+  std::vector<CompiledKernel> gone;
+  {
+    const int64_t limit = kernel_limit();
+    const std::lock_guard lock(cache().mutex);
+    for (const size_t i : missing) cache().kernels.insert(key_of(i), compiled.kernels[i], 1, limit, gone);
+  }
+  let_go(gone);
+}
+
+// What a plan takes, but for its kernels' code: nearly all of it is the graph it was made in.
+int64_t bytes_of(const Plan& plan) {
+  return int64_t(sizeof(CompiledPlan) + plan.graph->bytes() + plan.steps.size() * sizeof(PlanStep) +
+                 plan.buffers.size() * sizeof(PlanBuffer));
+}
+
+// Keeps a plan for the next capture of its key.
+void remember(const std::pair<uint64_t, uint64_t>& key, const PlanRef& plan) {
+  std::vector<PlanRef> gone;
+  {
+    const int64_t limit = plan_limit(), bytes = bytes_of(plan->plan);
+    const std::lock_guard lock(cache().mutex);
+    cache().plans.insert(key, plan, bytes, limit, gone);
+  }
+  let_go(gone);
 }
 
 }  // namespace
@@ -121,9 +160,9 @@ std::shared_ptr<const CompiledPlan> plan_for(Capture& capture) {
   const std::pair key(capture.key.low ^ uint64_t(optimizing()) ^ checks.key(), capture.key.high);
   {
     const std::lock_guard lock(cache().mutex);
-    if (const auto found = cache().plans.find(key); found != cache().plans.end()) {
+    if (auto found = cache().plans.find(key)) {
       count_plan(true);
-      return found->second;
+      return *found;
     }
   }
   const Clock::time_point start = Clock::now();
@@ -148,15 +187,25 @@ std::shared_ptr<const CompiledPlan> plan_for(Capture& capture) {
                  compiled->plan.steps.size(), compiled->kernels.size(), scheduled, milliseconds_since(start) - scheduled,
                  double(arena) / 1e6);
   }
-  const std::lock_guard lock(cache().mutex);
-  cache().plans.insert_or_assign(key, compiled);
+  remember(key, compiled);
   return compiled;
 }
 
-void forget_plans() {
+CacheUse cache_use() {
   const std::lock_guard lock(cache().mutex);
-  cache().plans.clear();
-  cache().kernels.clear();
+  return {cache().plans.size(), cache().kernels.size(), cache().plans.weight()};
+}
+
+void forget_plans() {
+  std::vector<PlanRef> plans;
+  std::vector<CompiledKernel> kernels;
+  {
+    const std::lock_guard lock(cache().mutex);
+    cache().plans.clear(plans);
+    cache().kernels.clear(kernels);
+  }
+  let_go(plans);
+  let_go(kernels);
 }
 
 // ---- Running ------------------------------------------------------------------------------------------------------------------------

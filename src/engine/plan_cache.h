@@ -1,4 +1,6 @@
-// Plans with their compiled kernels, kept by structure.
+// Plans with their compiled kernels, kept by structure. Both caches are bounded, and what was used longest ago goes first: plans at
+// PLAN_CACHE MiB of graphs (256), compiled kernels at KERNEL_CACHE (4096). What goes is made anew when it is needed again. A plan that
+// runs and a kernel of a plan that is kept are held by reference, whatever the caches drop.
 #pragma once
 
 #include <memory>
@@ -15,6 +17,7 @@ namespace whit {
 struct CompiledKernel {
   std::shared_ptr<Program> program;
   std::string name;
+  DeviceId device = kNoDevice;
   int64_t launch_count = 1;
   double flops = 0, bytes = 0;
   BoundsGuard guard;  ///< under CHECK=bounds: what it reports of its accesses, to one more buffer
@@ -27,6 +30,13 @@ struct CompiledPlan {
 
 /// The plan for a capture: found by its key, or scheduled and compiled now.
 std::shared_ptr<const CompiledPlan> plan_for(Capture& capture);
+
+/// What the caches hold now.
+struct CacheUse {
+  size_t plans = 0, kernels = 0;
+  int64_t plan_bytes = 0;
+};
+CacheUse cache_use();
 
 /// Forgets all plans and compiled kernels, so that the next ones are made anew: for measuring what that costs.
 void forget_plans();

@@ -1,6 +1,7 @@
 // From handles to values: which storage may be written in place, what else has to be computed before that, and what every handle refers
 // to afterwards.
 #include <algorithm>
+#include <cstring>
 #include <mutex>
 
 #include "base/error.h"
@@ -8,7 +9,9 @@
 #include "engine/handle.h"
 #include "engine/plan_cache.h"
 #include "engine/registry.h"
+#include "ir/interpret_tensor.h"
 #include "ir/node_map.h"
+#include "ir/size_args.h"
 
 namespace whit {
 
@@ -56,6 +59,14 @@ class Below {
   NodeMap<bool> known_;
 };
 
+// A Variable without a value that the node is computed from, or null.
+const Node* unbound_variable(const Node* root) {
+  if (!root->below.contains(Op::Variable)) return nullptr;
+  const std::vector<const Node*> nodes = topological_order(Sources(&root, 1), computed_from);
+  const auto found = std::ranges::find(nodes, Op::Variable, &Node::op);
+  return found == nodes.end() ? nullptr : *found;
+}
+
 class Realization {
  public:
   explicit Realization(std::span<Handle* const> handles) {
@@ -64,6 +75,7 @@ class Realization {
 
   void run() {
     if (targets_.empty()) return;
+    for (const Target& target : targets_) check_sizes(target.node.get());
     find_writes();
     if (!written_.empty()) add_readers();
     std::vector<const Node*> roots;
@@ -95,13 +107,25 @@ class Realization {
       found->handles.push_back(handle);
   }
 
-  static bool goes_on(const Node* node) { return !is_realized(node); }
+  // A Variable has one value in all that a tensor is computed from.
+  static void check_sizes(const Node* root) {
+    if (!root->below.contains(Op::Bind)) return;
+    NodeMap<int64_t> values;
+    for (const Node* node : topological_order(Sources(&root, 1), computed_from)) {
+      if (node->op != Op::Bind || node->dtype != DType::index) continue;
+      const int64_t* known = values.find(node->source(0));
+      if (known && *known != node->arg(0))
+        fail(ErrorKind::Value, "the Variable ", name_of(node->source(0)->arg(0)), " has the values ", *known, " and ", node->arg(0),
+             " in what one tensor is computed from; realize what uses the one before the other is used");
+      if (!known) values.emplace(node->source(0), node->arg(0));
+    }
+  }
 
   // The storages that Assigns below the targets would overwrite.
   void find_writes() {
     std::vector<const Node*> roots;
     for (const Target& target : targets_) roots.push_back(target.node.get());
-    for (const Node* node : topological_order(roots, goes_on)) {
+    for (const Node* node : topological_order(roots, computed_from)) {
       if (node->op != Op::Assign || is_realized(node)) continue;
       Storage* storage = storage_of(node->source(0));
       if (storage && std::ranges::find(written_, storage) == written_.end()) written_.push_back(storage);
@@ -123,6 +147,10 @@ class Realization {
         continue;
       }
       if (!reads(node.get())) continue;
+      if (unbound_variable(node.get())) {  // what can't be computed yet keeps what it reads
+        kept_ = written_;
+        continue;
+      }
       add(handle);
       readers_.push_back(handle);
     }
@@ -185,11 +213,8 @@ class Realization {
 
   // A Buffer is flat; a Reshape over it gives the shape back, and lies in the same storage.
   static NodeRef shaped(const NodeRef& flat, ShapeView shape) {
-    if (shape.size() == 1) return flat;
-    std::vector<int64_t> sizes;
-    for (const Dim& dim : shape) sizes.push_back(dim.size);
-    const Node* source = flat.get();
-    NodeRef result = TensorGraph::shared().make(Op::Reshape, Sources(&source, 1), sizes);
+    if (shape.size() == 1 && !is_symbolic(shape)) return flat;
+    NodeRef result = SizeArgs(flat.get(), shape).make(Op::Reshape);
     attach(result.get(), storage_of(flat.get()));
     return result;
   }
@@ -225,6 +250,39 @@ NodeRef buffer_of_host(DType type, int64_t elements, DeviceId id, const void* da
   return buffer_node(type, elements, storage.get());
 }
 
+void refuse_unbound(const Node* variable) {
+  fail(ErrorKind::Value, "the size ", name_of(variable->arg(0)), " is a Variable without a value; use what its bind() gives");
+}
+
+int64_t bound_size(const Dim& dim) {
+  if (!dim.symbol) return dim.size;
+  if (const Node* variable = unbound_variable(dim.symbol)) refuse_unbound(variable);
+  return evaluate_tensor(dim.symbol).values[0];
+}
+
+namespace {
+
+// Brings the elements of a shape with bound sizes together, where they lie by its upper bounds.
+void compact(ShapeView shape, const char* from, char* to, size_t item) {
+  size_t run = item;  // bytes that lie together
+  size_t axes = shape.size();
+  while (axes > 0 && !shape[axes - 1].symbol) run *= size_t(shape[--axes].size);
+  std::vector<int64_t> sizes, index(axes, 0);
+  for (const Dim& dim : shape.first(axes)) sizes.push_back(bound_size(dim));
+  if (std::ranges::find(sizes, 0) != sizes.end()) return;
+  while (true) {
+    size_t place = 0;
+    for (size_t i = 0; i < axes; ++i) place = place * size_t(shape[i].size) + size_t(index[i]);
+    std::memcpy(to, from + place * run, run);
+    to += run;
+    size_t i = axes;
+    while (i > 0 && ++index[i - 1] == sizes[i - 1]) index[--i] = 0;
+    if (i == 0) return;
+  }
+}
+
+}  // namespace
+
 void read_back(const Node* node, void* destination) {
   Storage* storage = storage_of(node);
   WHIT_ASSERT(storage, "reading a value that is not there");
@@ -232,7 +290,10 @@ void read_back(const Node* node, void* destination) {
   if (bytes == 0) return;
   OpenDevice& on = device(storage->device_id());
   on.synchronize();
-  on.copy_out(destination, storage->memory(), 0, bytes);
+  if (!is_symbolic(node->shape())) return on.copy_out(destination, storage->memory(), 0, bytes);
+  std::vector<char> laid_out(bytes);
+  on.copy_out(laid_out.data(), storage->memory(), 0, bytes);
+  compact(node->shape(), laid_out.data(), static_cast<char*>(destination), item_size(node->dtype));
 }
 
 }  // namespace whit

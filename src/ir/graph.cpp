@@ -243,10 +243,10 @@ NodeRef::~NodeRef() {
 // ---- Traversal ----------------------------------------------------------------------------------------------------------------------
 
 std::vector<const Node*> topological_order(Sources roots) {
-  return topological_order(roots, [](const Node*) { return true; });
+  return topological_order(roots, [](const Node* node) { return node->sources(); });
 }
 
-std::vector<const Node*> topological_order(Sources roots, bool (*enter)(const Node*)) {
+std::vector<const Node*> topological_order(Sources roots, Sources (*below)(const Node*)) {
   std::vector<const Node*> order;
   NodeSet seen;
   struct Frame {
@@ -257,7 +257,7 @@ std::vector<const Node*> topological_order(Sources roots, bool (*enter)(const No
   std::vector<Frame> stack;
   const auto visit = [&](const Node* node) {
     if (!seen.insert(node)) return;
-    const Sources sources = enter(node) ? node->sources() : Sources();
+    const Sources sources = below(node);
     stack.push_back({node, sources.data(), sources.data() + sources.size()});
   };
   for (const Node* root : roots) {

@@ -149,8 +149,8 @@ class TensorGraph {
 
 /// The nodes below the roots, each once, sources before users; no recursion.
 std::vector<const Node*> topological_order(Sources roots);
-/// The same, not descending into nodes for which `enter` is false (they are listed, their sources are not).
-std::vector<const Node*> topological_order(Sources roots, bool (*enter)(const Node*));
+/// The same, descending only into what `below` gives of a node's sources.
+std::vector<const Node*> topological_order(Sources roots, Sources (*below)(const Node*));
 
 /// A 128-bit hash of the graph's structure: equal for equal graphs in any process.
 struct StructuralHash {

@@ -2,27 +2,12 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "ir/size_args.h"
 #include "rules/gradient_functions.h"
 
 namespace whit::gradients {
 
 namespace {
-
-// Sources and args of a movement node being put together: symbolic sizes become further sources.
-class Movement {
- public:
-  explicit Movement(const Node* value) : sources_{value} {}
-  Movement& add(const Dim& size) {
-    args_.push_back(size.symbol ? kSymbolArg + int64_t(sources_.size()) : size.size);
-    if (size.symbol) sources_.push_back(size.symbol);
-    return *this;
-  }
-  const Node* make(Graph& graph, Op op) const { return graph.make(op, sources_, args_); }
-
- private:
-  std::vector<const Node*> sources_;
-  std::vector<int64_t> args_;
-};
 
 Dim size_at(const Node* node, size_t position) {
   const int64_t arg = node->arg(position);
@@ -59,7 +44,7 @@ const Node* placed(Graph& graph, const Node* dy, size_t axis, const Dim& offset,
 // One axis brought to a size that Window and Spread, whose args are numbers, cannot state.
 const Node* cut(Graph& graph, const Node* value, size_t axis, const Dim& size) {
   if (!size.symbol) return value;
-  Movement movement(value);
+  SizeArgs movement(value);
   for (size_t i = 0; i < value->rank; ++i) movement.add(Dim(0)).add(i == axis ? size : value->shape()[i]);
   return movement.make(graph, Op::Shrink);
 }
@@ -68,14 +53,14 @@ const Node* cut(Graph& graph, const Node* value, size_t axis, const Dim& size) {
 
 const Node* reshaped(Graph& graph, const Node* value, ShapeView shape) {
   if (std::ranges::equal(value->shape(), shape)) return value;
-  Movement movement(value);
+  SizeArgs movement(value);
   for (const Dim& size : shape) movement.add(size);
   return movement.make(graph, Op::Reshape);
 }
 
 const Node* expanded(Graph& graph, const Node* value, ShapeView shape) {
   if (std::ranges::equal(value->shape(), shape)) return value;
-  Movement movement(value);
+  SizeArgs movement(value);
   for (const Dim& size : shape) movement.add(size);
   return movement.make(graph, Op::Expand);
 }
@@ -111,7 +96,7 @@ const Node* expand(Graph& graph, const Node* node, const Node* dy, size_t) {
 }
 
 const Node* pad(Graph& graph, const Node* node, const Node* dy, size_t) {
-  Movement movement(dy);
+  SizeArgs movement(dy);
   for (size_t i = 0; i < node->rank; ++i) movement.add(size_at(node, 2 * i)).add(node->source(0)->shape()[i]);
   return movement.make(graph, Op::Shrink);
 }

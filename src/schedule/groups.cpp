@@ -51,9 +51,7 @@ class Grouping {
     }
   }
 
-  static bool is_plain(const StoredTensor& store) {
-    return store.node->op != Op::Copy && !(store.node->op == Op::Assign && store.node->sources().size() == 3);
-  }
+  static bool is_plain(const StoredTensor& store) { return store.node->op != Op::Copy && !is_view_write(store.node); }
 
   // True if computing store `from` needs the kernel of `group` first, directly or through others.
   bool needs(size_t from, size_t group) const {

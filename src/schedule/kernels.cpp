@@ -36,6 +36,7 @@ class Builder {
 
   /// False if the steps cannot be ordered; the request then allows less.
   bool run(const std::vector<const Node*>& outputs) {
+    kept_.insert(outputs.begin(), outputs.end());
     const std::vector<StoredTensor> stores = choose_stores(graph_, stored(outputs), [this](DeviceId device) -> const Target& {
       return request_.target(device == kNoDevice ? request_.device : device);
     });
@@ -65,15 +66,18 @@ class Builder {
     return nodes;
   }
 
-  // The Param at the bottom of a chain of writes, or null when the chain does not start at storage.
-  static const Node* written_param(const Node* node) {
-    while (node->op == Op::Assign) node = node->source(0);
-    return node->op == Op::Param ? node : nullptr;
+  // The storage a write writes to: a Param or another write. A Reshape of it is the same storage.
+  static const Node* written(const Node* assign) {
+    const Node* old = assign->source(0);
+    while (old->op == Op::Reshape) old = old->source(0);
+    return old;
   }
 
-  bool continues_fresh_write(const Node* node) const {
-    const Node* old = node->source(0);
-    return request_.chain_writes && old->op == Op::Assign && buffer_of_.contains(old) && !in_place_.contains(old);
+  // Whether a write may go to the storage of the version before it, which nothing then can be read from any more.
+  bool may_overwrite(const Node* old) {
+    if (kept_.contains(old)) return false;
+    if (old->op == Op::Param ? !request_.writable[size_t(old->arg(0))] : !in_place_.contains(old) && !request_.chain_writes) return false;
+    return kept_.insert(old).second;
   }
 
   DeviceId device_of(const Node* node) const { return node->device == kNoDevice ? request_.device : node->device; }
@@ -81,14 +85,10 @@ class Builder {
   // Chooses the buffer a stored node's value goes to.
   void place(const Node* node) {
     int buffer = -1;
-    if (node->op == Op::Assign) {
-      const Node* param = written_param(node);
-      if (param && request_.writable[size_t(param->arg(0))]) {
-        buffer = int(param->arg(0));
-        in_place_.insert(node);
-      } else if (continues_fresh_write(node)) {
-        buffer = buffer_of_.at(node->source(0));
-      }
+    if (const Node* old = node->op == Op::Assign ? written(node) : nullptr; old && may_overwrite(old)) {
+      buffer = old->op == Op::Param ? int(old->arg(0)) : buffer_of_.at(old);
+      overwrites_.insert(node);
+      if (old->op == Op::Param || in_place_.contains(old)) in_place_.insert(node);
     }
     if (buffer < 0) buffer = new_buffer(node->dtype, element_count(node->shape()), device_of(node));
     buffer_of_[node] = buffer;
@@ -111,19 +111,24 @@ class Builder {
     const int buffer = buffer_of_.at(node);
     if (element_count(node->shape()) == 0) return;
     if (node->op == Op::Copy) return build_copy(node);
+    int first = -1;
+    if (is_view_write(node) && !overwrites_.contains(node)) first = build_old_version(node);
+    const ShapeView shape = node->op == Op::Assign ? node->source(1)->shape() : node->shape();
+    if (element_count(shape) == 0) return;
     TensorLowering lowering(graph_, storage_);
     const Node* value = lowering.value(node, store.place, store.nest);
-    const Node* param = storage_.at(node);
-    const Node* index = flat_index(graph_, node->shape(), store.place.tuple);
-    StepDraft draft{.to = {buffer}, .reads = lowering.reads(), .writes = {node}, .device = device_of(node)};
-    if (node->op == Op::Assign && node->sources().size() == 3) return build_view_write(store, std::move(draft));
-    if (in_place_.contains(node) && reads_elsewhere(value, param, index)) {
-      // Written in place it would read what it has overwritten: the value is finished elsewhere first.
-      const int aside = new_buffer(node->dtype, element_count(node->shape()), device_of(node));
-      StepDraft first{.to = {aside}, .reads = draft.reads, .writes = {}, .device = device_of(node)};
-      first.sink = store_sink({store_of(param_of(aside), index, value)});
-      drafts_.push_back(std::move(first));
-      value = graph_.make(Op::Load, {param_of(aside), index});
+    const Node *param = storage_.at(node), *index = written_index(store);
+    StepDraft draft{.to = {buffer}, .reads = lowering.reads(), .writes = {node}, .after = first, .device = device_of(node)};
+    if (overwrites_.contains(node) && reads_elsewhere(value, param, index)) {
+      // Written at once it would read what it has overwritten: the value is finished elsewhere first.
+      const int aside = new_buffer(node->dtype, element_count(shape), device_of(node));
+      const Node* place = flat_index(graph_, shape, store.place.tuple);
+      drafts_.push_back({.sink = store_sink({store_of(param_of(aside), place, value)}),
+                         .to = {aside},
+                         .reads = draft.reads,
+                         .writes = {},
+                         .device = device_of(node)});
+      value = graph_.make(Op::Load, {param_of(aside), place});
       draft.reads.clear();
       draft.after = int(drafts_.size() - 1);
     }
@@ -131,7 +136,32 @@ class Builder {
     drafts_.push_back(std::move(draft));
   }
 
-  // One kernel for several stored tensors; false if a write in place would spoil what another of them reads.
+  // A write to a part of storage that has to stay as it is starts from a copy. Gives the number of the draft.
+  int build_old_version(const Node* node) {
+    const Node *old = written(node), *from = old->op == Op::Param ? old : storage_.at(old);
+    const Node* index = graph_.range(0, element_count(node->shape()), AxisKind::loop);
+    StepDraft copy{.to = {buffer_of_.at(node)}, .reads = {old}, .writes = {}, .device = device_of(node)};
+    if (element_count(node->source(1)->shape()) == 0) copy.writes.push_back(node);
+    copy.sink = store_sink({store_of(storage_.at(node), index, graph_.make(Op::Load, {from, index}))});
+    drafts_.push_back(std::move(copy));
+    return int(drafts_.size() - 1);
+  }
+
+  // Where in its storage a tensor's element at its place lies. The value of a write to a view moves as the view does.
+  const Node* written_index(const StoredTensor& store) {
+    const Node* node = store.node;
+    if (!is_view_write(node)) return flat_index(graph_, node->shape(), store.place.tuple);
+    Place place = store.place;
+    const Node* step = node->source(2);
+    // Rewriting may have left out the old version's own Reshape: it lies somewhere on the way down to the storage, or nowhere.
+    for (; step != node->source(0) && has(step->op, movement); step = step->source(0)) {
+      const Node* valid = nullptr;
+      place = source_place(graph_, step, place, valid);
+    }
+    return flat_index(graph_, step->shape(), place.tuple);
+  }
+
+  // One kernel for several stored tensors; false if a write over an old version would spoil what another of them reads.
   bool build_group(const std::vector<StoredTensor>& stores, const std::vector<size_t>& group) {
     TensorLowering lowering(graph_, storage_);
     StepDraft draft;
@@ -148,7 +178,7 @@ class Builder {
     }
     for (size_t i = 0; i < group.size(); ++i)
       for (const Node* statement : statements)
-        if (in_place_.contains(stores[group[i]].node) &&
+        if (overwrites_.contains(stores[group[i]].node) &&
             reads_elsewhere(statement->source(2), statements[i]->source(0), statements[i]->source(1)))
           return false;
     draft.reads = lowering.reads();
@@ -163,55 +193,17 @@ class Builder {
     drafts_.push_back({.from = from, .to = {buffer_of_.at(node)}, .reads = {source}, .writes = {node}, .device = device_of(node)});
   }
 
-  // Assign(old version, value, view of the old version): stores the value at the places the view shows.
-  void build_view_write(const StoredTensor& store, StepDraft draft) {
-    const Node* node = store.node;
-    const Node *old = node->source(0), *value = node->source(1), *view = node->source(2), *param = storage_.at(node);
-    if (!in_place_.contains(node) && !continues_fresh_write(node)) {
-      TensorLowering whole(graph_, storage_);
-      const Node* kept = whole.value(old, store.place, store.nest);
-      StepDraft copy{.to = draft.to, .reads = whole.reads(), .writes = {}, .device = device_of(node)};
-      if (old->op == Op::Param || storage_.contains(old)) copy.reads.assign(1, old);
-      copy.sink = store_sink({store_of(param, flat_index(graph_, node->shape(), store.place.tuple),
-                                       old->op == Op::Param || storage_.contains(old) ? read_of(old, store) : kept)});
-      drafts_.push_back(std::move(copy));
-      draft.after = int(drafts_.size() - 1);
-    }
-    if (element_count(view->shape()) == 0) return;
-    std::vector<const Node*> place_index, nest;
-    for (const Dim& dim : view->shape()) {
-      place_index.push_back(dim.is(1) ? graph_.index(0) : graph_.range(int64_t(nest.size()), size_node(graph_, dim), AxisKind::loop));
-      if (!dim.is(1)) nest.push_back(place_index.back());
-    }
-    Place place{graph_.make(Op::Sink, place_index), nullptr};
-    TensorLowering lowering(graph_, storage_);
-    const Node* written = lowering.value(value, place, graph_.make(Op::Sink, nest));
-    if (const auto found = storage_.find(value); found != storage_.end()) {
-      written = graph_.make(Op::Load, {found->second, flat_index(graph_, value->shape(), place.tuple)});
-      draft.reads.assign(1, value);
-    } else {
-      draft.reads = lowering.reads();
-    }
-    for (const Node* step = view; step != old; step = step->source(0)) {
-      const Node* valid = nullptr;
-      place = source_place(graph_, step, place, valid);
-    }
-    draft.sink = store_sink({store_of(param, flat_index(graph_, old->shape(), place.tuple), written)});
-    drafts_.push_back(std::move(draft));
-  }
-
-  const Node* read_of(const Node* node, const StoredTensor& store) {
-    const Node* param = node->op == Op::Param ? node : storage_.at(node);
-    return graph_.make(Op::Load, {param, flat_index(graph_, node->shape(), store.place.tuple)});
-  }
-
   const Node* store_of(const Node* param, const Node* index, const Node* value) { return graph_.make(Op::Store, {param, index, value}); }
   const Node* store_sink(const std::vector<const Node*>& stores) { return simplify_kernel(graph_, graph_.make(Op::Sink, stores)); }
 
-  // True if the value reads the storage it will be written to at another place than the one written.
+  // True if the value reads the storage it will be written to at a place where another element of it may be written.
   static bool reads_elsewhere(const Node* value, const Node* param, const Node* index) {
-    for (const Node* node : topological_order(Sources(&value, 1)))
-      if (node->op == Op::Load && node->source(0) == param && (node->source(1) != index || node->sources().size() > 2)) return true;
+    for (const Node* node : topological_order(Sources(&value, 1))) {
+      if (node->op != Op::Load || node->source(0) != param) continue;
+      const Node* read = node->source(1);
+      const bool apart = read->maximum < index->minimum || index->maximum < read->minimum;
+      if (!apart && (read != index || node->sources().size() > 2)) return true;
+    }
     return false;
   }
 
@@ -224,7 +216,9 @@ class Builder {
   Plan plan_;
   std::unordered_map<const Node*, int> buffer_of_;
   std::unordered_map<const Node*, const Node*> storage_;
-  std::set<const Node*> in_place_;
+  std::set<const Node*> kept_;        // storage that no write may go to: it is read afterwards, or another write has it
+  std::set<const Node*> overwrites_;  // writes that go to the storage of the version before
+  std::set<const Node*> in_place_;    // those of them where that is an input's
   std::vector<StepDraft> drafts_;
   std::unordered_map<const Node*, int> kernel_number_;
 };
@@ -251,10 +245,8 @@ std::vector<StepNeeds> Builder::needs() const {
     step.buffers.erase(std::ranges::unique(step.buffers).begin(), step.buffers.end());
     // A new version of the same storage comes after the old version's writer and all its readers.
     for (size_t w = 0; w < draft.writes.size(); ++w) {
-      if (draft.writes[w]->op != Op::Assign) continue;
-      const Node* old = draft.writes[w]->source(0);
-      const int old_buffer = old->op == Op::Param ? int(old->arg(0)) : buffer_of_.contains(old) ? buffer_of_.at(old) : -1;
-      if (old_buffer != draft.to[w]) continue;
+      if (!overwrites_.contains(draft.writes[w])) continue;
+      const Node* old = written(draft.writes[w]);
       for (const auto* lists : {&writers, &readers})
         if (const auto found = lists->find(old); found != lists->end())
           for (const int other : found->second)
@@ -270,7 +262,7 @@ bool Builder::order() {
   for (const int left : cycle)
     for (const Node* node : drafts_[size_t(left)].writes) {
       if (!in_place_.contains(node)) continue;
-      request_.writable[size_t(written_param(node)->arg(0))] = false;
+      request_.writable[size_t(buffer_of_.at(node))] = false;
       return false;
     }
   if (!cycle.empty() && (request_.chain_writes || request_.group_stores)) {

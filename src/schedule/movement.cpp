@@ -50,11 +50,35 @@ void reshape_group(Graph& graph, ShapeView from, Sources index, ShapeView to, st
   }
 }
 
+// True if a Reshape keeps every element where it is in storage, which is laid out by upper bounds: from or to plain storage, or where the
+// symbolic sizes are the same ones with as much between them.
+bool same_layout(ShapeView from, ShapeView to) {
+  if (!is_symbolic(from) || !is_symbolic(to)) return element_count(from) == element_count(to);
+  const auto next = [](ShapeView shape, size_t& i, int64_t& between) -> const Node* {
+    for (between = 1; i < shape.size() && !shape[i].symbol; ++i) between *= shape[i].size;
+    return i < shape.size() ? shape[i++].symbol : nullptr;
+  };
+  for (size_t i = 0, j = 0;;) {
+    int64_t left = 0, right = 0;
+    const Node *a = next(from, i, left), *b = next(to, j, right);
+    if (a != b || left != right) return false;
+    if (!a) return true;
+  }
+}
+
+Shape upper_bounds(ShapeView shape) {
+  Shape bounds;
+  for (const Dim& dim : shape) bounds.emplace_back(dim.size);
+  return bounds;
+}
+
 // The source's index under a Reshape, group by group: a group ends where both running products agree.
 std::vector<const Node*> reshape_index(Graph& graph, ShapeView from, Sources index, ShapeView to) {
   std::vector<const Node*> out;
+  if ((is_symbolic(from) || is_symbolic(to)) && same_layout(from, to))
+    return reshape_index(graph, upper_bounds(from), index, upper_bounds(to));
   if (is_symbolic(from) || is_symbolic(to) || element_count(from) == 0) {
-    // Equal leading symbolic axes pass through; the rest is one group.
+    // Equal leading axes pass through; the rest is one group.
     size_t common = 0;
     while (common < from.size() && common < to.size() && from[common] == to[common]) out.push_back(index[common++]);
     reshape_group(graph, from.subspan(common), index.subspan(common), to.subspan(common), out);

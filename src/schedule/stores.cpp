@@ -133,7 +133,7 @@ class Chooser {
 
   Use new_root(const Node* node) {
     std::vector<const Node*> index, nest;
-    for (const Dim& dim : node->shape()) {
+    for (const Dim& dim : is_view_write(node) ? node->source(1)->shape() : node->shape()) {
       if (dim.is(1)) {
         index.push_back(graph_.index(0));
         continue;
@@ -242,6 +242,8 @@ class Chooser {
 };
 
 }  // namespace
+
+bool is_view_write(const Node* node) { return node->op == Op::Assign && node->sources().size() == 3; }
 
 size_t depth_of(Place place, const Node* nest) {
   const uint64_t open = place.tuple->open | (place.gate ? place.gate->open : 0);

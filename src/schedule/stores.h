@@ -19,12 +19,15 @@ inline constexpr double kMaxOperations = 400;
 /// A stored tensor: the kernel that computes it runs these loops, outermost first.
 struct StoredTensor {
   const Node* node;
-  Place place;       ///< one range per axis (0 for an axis of size 1)
+  Place place;       ///< one range per axis (0 for an axis of size 1); of a write to a view, per axis of the value
   const Node* nest;  ///< Sink of the ranges
   /// Which stored tensors (by their place in the list) read this one, and where.
   std::vector<std::pair<size_t, Place>> readers;
   double operations = 0;  ///< of its kernel, per element
 };
+
+/// Assign(old version, value, view of the old version): the value goes to the places that the view shows.
+bool is_view_write(const Node* node);
 
 /// The stored tensors of a request, each after those it is computed from.
 std::vector<StoredTensor> choose_stores(Graph& graph, const std::vector<const Node*>& outputs,

@@ -107,16 +107,16 @@ Handles leaves_of(const Node* output) {
 NodeRef seed_of(const Tensor& output, const Tensor& gradient, std::string_view operation) {
   const Node* node = node_of(output, operation);
   if (!is_float(node->dtype)) refuse(ErrorKind::Type, operation, "only floats have gradients, not ", name(node->dtype), "; cast before");
-  const Sizes sizes = sizes_of(node);
+  const Shape sizes = shape_of(node);
   if (!gradient.defined()) {
-    if (product(sizes) != 1)
+    if (is_symbolic(sizes) || element_count(sizes) != 1)
       refuse(
-          ErrorKind::Shape, operation, "the tensor has shape ", text(sizes),
+          ErrorKind::Shape, operation, "the tensor has shape ", text(ShapeView(sizes)),
           ", and only one of a single element has a gradient without more said; reduce it, as by sum(), or give a gradient of its shape");
     return expand(TensorGraph::shared().constant(node->dtype, 1), sizes);
   }
-  if (gradient.shape() != sizes)
-    refuse(ErrorKind::Shape, operation, "the gradient ", text(gradient.shape()), " has to have the tensor's shape ", text(sizes));
+  if (shape_of(node_of(gradient, operation)) != sizes)
+    refuse(ErrorKind::Shape, operation, "the gradient ", text(gradient), " has to have the tensor's shape ", text(ShapeView(sizes)));
   return cast(NodeRef(node_of(gradient, operation)), node->dtype);
 }
 

@@ -5,6 +5,7 @@
 
 #include "engine/device.h"
 #include "ir/device_id.h"
+#include "ir/size_args.h"
 
 namespace whit {
 
@@ -39,7 +40,19 @@ std::string text(std::span<const int64_t> sizes) {
   return out + (sizes.size() == 1 ? ",)" : ")");
 }
 
-std::string text(const Tensor& tensor) { return concat(text(tensor.shape()), " ", name(tensor.dtype())); }
+std::string text(std::span<const Size> sizes) {
+  std::string out = "(";
+  for (size_t i = 0; i < sizes.size(); ++i) out += concat(i ? ", " : "", sizes[i].str());
+  return out + (sizes.size() == 1 ? ",)" : ")");
+}
+
+std::string text(ShapeView shape) {
+  std::vector<Size> sizes;
+  for (const Dim& dim : shape) sizes.push_back(size_of(dim));
+  return text(std::span<const Size>(sizes));
+}
+
+std::string text(const Tensor& tensor) { return concat(text(node_of(tensor, "text")->shape()), " ", name(tensor.dtype())); }
 
 // ---- Nodes --------------------------------------------------------------------------------------------------------------------------
 
@@ -56,7 +69,12 @@ Tensor tensor_of(NodeRef node) {
 
 Sizes sizes_of(const Node* node) {
   Sizes sizes;
-  for (const Dim& dim : node->shape()) sizes.push_back(dim.size);
+  for (const Dim& dim : node->shape()) {
+    if (dim.symbol)
+      refuse(ErrorKind::Shape, size_of(dim).str(), "a tensor of shape ", text(node->shape()),
+             " has a size that is a Variable, and the operation needs numbers; shrink it to a number first");
+    sizes.push_back(dim.size);
+  }
   return sizes;
 }
 
@@ -72,9 +90,9 @@ NodeRef where_node(const NodeRef& condition, const NodeRef& yes, const NodeRef& 
 
 NodeRef zero(DType type) { return TensorGraph::shared().constant(type, 0); }
 
-NodeRef reshape(NodeRef node, const Sizes& shape) {
-  if (sizes_of(node.get()) == shape) return node;
-  NodeRef result = make(Op::Reshape, {node.get()}, shape);
+NodeRef reshape(NodeRef node, const Shape& shape) {
+  if (std::ranges::equal(node->shape(), shape)) return node;
+  NodeRef result = SizeArgs(node.get(), shape).make(Op::Reshape);
   if (Storage* storage = storage_of(node.get())) attach(result.get(), storage);
   return result;
 }
@@ -86,18 +104,21 @@ NodeRef reduce(NodeRef node, Op op, const std::vector<int64_t>& axes) {
   return make(Op::Reduce, {node.get()}, args);
 }
 
-NodeRef expand(NodeRef node, const Sizes& shape) {
-  Sizes sizes = sizes_of(node.get());
+NodeRef expand(NodeRef node, const Shape& shape) {
+  Shape sizes = shape_of(node.get());
   if (sizes == shape) return node;
-  sizes.insert(sizes.begin(), shape.size() - sizes.size(), 1);
+  sizes.insert(sizes.begin(), shape.size() - sizes.size(), Dim(1));
   node = reshape(std::move(node), sizes);
-  return sizes == shape ? node : make(Op::Expand, {node.get()}, shape);
+  return sizes == shape ? node : SizeArgs(node.get(), shape).make(Op::Expand);
 }
 
-NodeRef iota(int64_t size, DType type) { return cast(make(Op::Iota, {}, Args(&size, 1), DType::index), type); }
+NodeRef iota(const Dim& size, DType type) {
+  const int64_t arg = size.symbol ? kSymbolArg : size.size;
+  return cast(size.symbol ? make(Op::Iota, {size.symbol}, Args(&arg, 1)) : make(Op::Iota, {}, Args(&arg, 1)), type);
+}
 
-NodeRef places(const Sizes& shape, int64_t axis, DType type) {
-  Sizes line(shape.size(), 1);
+NodeRef places(const Shape& shape, int64_t axis, DType type) {
+  Shape line(shape.size(), Dim(1));
   line[size_t(axis)] = shape[size_t(axis)];
   return cast(expand(reshape(iota(shape[size_t(axis)], DType::index), line), shape), type);
 }
@@ -133,31 +154,44 @@ int64_t product(std::span<const int64_t> sizes) {
 }
 
 void check_sizes(const Sizes& shape, std::string_view operation) {
+  const Shape dims(shape.begin(), shape.end());
+  check_sizes(ShapeView(dims), operation);
+}
+
+void check_sizes(ShapeView shape, std::string_view operation) {
   int64_t count = 1;
-  for (const int64_t size : shape) {
-    if (size < 0) refuse(ErrorKind::Shape, operation, "size ", size, " in ", text(shape), " is negative");
-    if (size > 0 && (__builtin_mul_overflow(count, size, &count) || count > kMostElements))
+  for (const Dim& dim : shape) {
+    const int64_t least = dim.symbol ? dim.symbol->minimum : dim.size;
+    if (least < 0)
+      refuse(ErrorKind::Shape, operation, "size ", size_of(dim).str(), " in ", text(shape), dim.symbol ? " may be" : " is", " negative");
+    if (dim.size > 0 && (__builtin_mul_overflow(count, dim.size, &count) || count > kMostElements))
       refuse(ErrorKind::Shape, operation, "a tensor of shape ", text(shape), " would have more than 2^59 elements");
   }
 }
 
 // ---- Broadcasting and types ---------------------------------------------------------------------------------------------------------
 
-Sizes broadcast(const Sizes& a, const Sizes& b, std::string_view operation) {
-  Sizes result = a.size() >= b.size() ? a : b;
-  const Sizes& shorter = a.size() >= b.size() ? b : a;
+Shape broadcast(const Shape& a, const Shape& b, std::string_view operation) {
+  Shape result = a.size() >= b.size() ? a : b;
+  const Shape& shorter = a.size() >= b.size() ? b : a;
   const size_t lead = result.size() - shorter.size();
   for (size_t i = 0; i < shorter.size(); ++i) {
-    int64_t& size = result[lead + i];
-    if (size == shorter[i] || shorter[i] == 1) continue;
-    if (size != 1)
-      refuse(ErrorKind::Shape, operation, "the shapes ", text(a), " and ", text(b),
-             " don't broadcast: counted from the last axis, sizes must be equal or 1, not ", size, " and ", shorter[i],
-             "; reshape, expand or slice one of them");
+    Dim& size = result[lead + i];
+    if (size == shorter[i] || shorter[i].is(1)) continue;
+    if (!size.is(1))
+      refuse(ErrorKind::Shape, operation, "the shapes ", text(ShapeView(a)), " and ", text(ShapeView(b)),
+             " don't broadcast: counted from the last axis, sizes must be equal or 1, not ", size_of(size).str(), " and ",
+             size_of(shorter[i]).str(), "; reshape, expand or slice one of them");
     size = shorter[i];
   }
   check_sizes(result, operation);
   return result;
+}
+
+Sizes broadcast(const Sizes& a, const Sizes& b, std::string_view operation) {
+  Sizes sizes;
+  for (const Dim& dim : broadcast(shape_of(a), shape_of(b), operation)) sizes.push_back(dim.size);
+  return sizes;
 }
 
 DType type_of(const Scalar& scalar) {
@@ -217,8 +251,8 @@ void check_devices(std::span<const NodeRef> nodes, std::string_view operation) {
 
 void stretch(std::span<NodeRef> nodes, std::string_view operation) {
   check_devices(nodes, operation);
-  Sizes shape;
-  for (const NodeRef& node : nodes) shape = broadcast(shape, sizes_of(node.get()), operation);
+  Shape shape;
+  for (const NodeRef& node : nodes) shape = broadcast(shape, shape_of(node.get()), operation);
   for (NodeRef& node : nodes)
     if (node->rank > 0) node = expand(std::move(node), shape);
 }
@@ -256,8 +290,12 @@ Tensor view_of(const Tensor& source, NodeRef node) {
   else
     shown->base = source.handle();
   std::vector<Shown::Step> steps;
-  for (const Node* step = node.get(); step != origin.get(); step = step->source(0))
-    steps.push_back({step->op, Sizes(step->args().begin(), step->args().end()), sizes_of(step->source(0))});
+  for (const Node* step = node.get(); step != origin.get(); step = step->source(0)) {
+    steps.push_back({step->op, {step->args().begin(), step->args().end()}, {}, shape_of(step->source(0)), {}});
+    for (const Node* size : step->sources().subspan(1)) steps.back().sizes.emplace_back(size);
+    for (const Dim& dim : steps.back().from)
+      if (dim.symbol) steps.back().kept.emplace_back(dim.symbol);
+  }
   shown->steps.insert(shown->steps.end(), steps.rbegin(), steps.rend());
   auto handle = std::make_shared<Handle>(std::move(node));
   handle->base = shown->base;

@@ -27,6 +27,8 @@ template <class... Parts>
 
 /// "(2, 3)"
 std::string text(std::span<const int64_t> sizes);
+std::string text(ShapeView shape);  ///< "(2, n=3)"
+std::string text(std::span<const Size> sizes);
 std::string text(const Tensor& tensor);  ///< "(2, 3) float32"
 
 // ---- Nodes ----
@@ -34,7 +36,10 @@ std::string text(const Tensor& tensor);  ///< "(2, 3) float32"
 /// The node a tensor stands for; a UserError(Value) if it holds nothing.
 const Node* node_of(const Tensor& tensor, std::string_view operation);
 Tensor tensor_of(NodeRef node);
+/// The sizes, all of them numbers: where one is a Variable, a UserError(Shape).
 Sizes sizes_of(const Node* node);
+inline Shape shape_of(const Node* node) { return {node->shape().begin(), node->shape().end()}; }
+inline Shape shape_of(const Sizes& sizes) { return {sizes.begin(), sizes.end()}; }
 
 inline NodeRef make(Op op, std::initializer_list<const Node*> sources, Args args = {}, DType type = DType::none) {
   return TensorGraph::shared().make(op, Sources(sources.begin(), sources.size()), args, type);
@@ -45,14 +50,17 @@ NodeRef not_node(const NodeRef& node);
 NodeRef where_node(const NodeRef& condition, const NodeRef& yes, const NodeRef& no);
 NodeRef zero(DType type);
 /// In the storage of `node` where that has its value.
-NodeRef reshape(NodeRef node, const Sizes& shape);
+NodeRef reshape(NodeRef node, const Shape& shape);
+inline NodeRef reshape(NodeRef node, const Sizes& shape) { return reshape(std::move(node), shape_of(shape)); }
 NodeRef reduce(NodeRef node, Op op, const std::vector<int64_t>& axes);  ///< keeps the axes with size 1
 /// Adds axes in front and stretches those of size 1. The shapes fit.
-NodeRef expand(NodeRef node, const Sizes& shape);
-NodeRef iota(int64_t size, DType type);
+NodeRef expand(NodeRef node, const Shape& shape);
+inline NodeRef expand(NodeRef node, const Sizes& shape) { return expand(std::move(node), shape_of(shape)); }
+NodeRef iota(const Dim& size, DType type);
 /// The place of each element along an axis. Stretched before it is cast: what is computed in the full shape is never stored for its own
 /// sake, and can disappear together with a sum.
-NodeRef places(const Sizes& shape, int64_t axis, DType type);
+NodeRef places(const Shape& shape, int64_t axis, DType type);
+inline NodeRef places(const Sizes& shape, int64_t axis, DType type) { return places(shape_of(shape), axis, type); }
 /// The integer type that places along an axis of this size are compared in.
 inline DType place_type(int64_t size) { return size < INT32_MAX ? DType::int32 : DType::int64; }
 
@@ -70,12 +78,20 @@ std::vector<int64_t> axes_of(const Axes& axes, int64_t rank, std::string_view op
 int64_t product(std::span<const int64_t> sizes);
 /// So many that neither they nor their bytes, nor twice as many, overflow 64 bits.
 inline constexpr int64_t kMostElements = int64_t(1) << 59;
+/// The sizes of an argument, which hold the nodes of those that are Variables. A UserError(Shape) if one is or may be negative.
+Dim dim_of(const Size& size);
+Shape shape_of(const SizeList& sizes, std::string_view operation);
+/// Numbers, with an error as of `sizes_of` for a Variable.
+Sizes numbers_of(const SizeList& sizes, std::string_view operation);
+Size size_of(const Dim& dim);
 /// Refuses negative sizes and shapes with more elements than that, an axis of size 0 left out.
+void check_sizes(ShapeView shape, std::string_view operation);
 void check_sizes(const Sizes& shape, std::string_view operation);
 
 // ---- Broadcasting and types ----
 
 /// The shape both broadcast to; a UserError(Shape) if there is none.
+Shape broadcast(const Shape& a, const Shape& b, std::string_view operation);
 Sizes broadcast(const Sizes& a, const Sizes& b, std::string_view operation);
 /// The type in which the operands meet.
 DType common_type(std::initializer_list<const Operand*> operands, std::string_view operation);
@@ -105,8 +121,10 @@ void check_devices(std::span<const NodeRef> nodes, std::string_view operation);
 struct Shown {
   struct Step {
     Op op;
-    Sizes args;
-    Sizes from;  ///< the shape it is applied to
+    std::vector<int64_t> args;
+    std::vector<NodeRef> sizes;  ///< the node's sources past the first, which args name
+    Shape from;                  ///< the shape it is applied to
+    std::vector<NodeRef> kept;   ///< what `from` names
   };
   std::shared_ptr<Handle> base;
   std::vector<Step> steps;

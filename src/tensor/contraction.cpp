@@ -30,7 +30,7 @@ Factors factors(const Tensor& a, const Tensor& b, std::string_view operation) {
 Tensor contract(const Factors& f, int64_t count, std::string_view operation) {
   broadcast(f.a.shape(), f.b.shape(), operation);  // so that an error names the operation that was asked for
   const NodeRef terms(node_of(f.a * f.b, "mul"));
-  Sizes kept = sizes_of(terms.get());
+  Shape kept = shape_of(terms.get());
   std::vector<int64_t> axes;
   for (int64_t i = int64_t(kept.size()) - count; i < int64_t(kept.size()); ++i) axes.push_back(i);
   kept.resize(kept.size() - size_t(count));
@@ -173,13 +173,13 @@ int64_t check_groups(int64_t groups, std::string_view operation) {
 
 Tensor Tensor::matmul(const Tensor& b, Site at) const {
   const Call call(at);
-  const Sizes left = sizes_of(node_of(*this, "matmul")), right = sizes_of(node_of(b, "matmul"));
-  if (left.empty() || right.empty())
-    refuse(ErrorKind::Shape, "matmul", text(left), " and ", text(right), ": a scalar has no axis to sum over; use *");
-  const int64_t inner = right.size() == 1 ? right[0] : right[right.size() - 2];
+  const Shape left = shape_of(node_of(*this, "matmul")), right = shape_of(node_of(b, "matmul"));
+  const auto shapes = [&] { return concat(text(ShapeView(left)), " and ", text(ShapeView(right))); };
+  if (left.empty() || right.empty()) refuse(ErrorKind::Shape, "matmul", shapes(), ": a scalar has no axis to sum over; use *");
+  const Dim inner = right.size() == 1 ? right[0] : right[right.size() - 2];
   if (left.back() != inner)
-    refuse(ErrorKind::Shape, "matmul", text(left), " and ", text(right), " don't fit: the last axis of the first has ", left.back(),
-           ", the ", right.size() == 1 ? "only one" : "last but one", " of the second ", inner, "; they must be equal");
+    refuse(ErrorKind::Shape, "matmul", shapes(), " don't fit: the last axis of the first has ", size_of(left.back()).str(), ", the ",
+           right.size() == 1 ? "only one" : "last but one", " of the second ", size_of(inner).str(), "; they must be equal");
   const Factors f = factors(*this, b, "matmul");
   if (right.size() == 1) return contract(f, 1, "matmul");
   const Tensor columns = f.b.transpose(-1, -2);  // (…, n, k)

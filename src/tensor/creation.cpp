@@ -130,9 +130,9 @@ Tensor Tensor::from_blob(const void* data, Sizes shape, Options options, std::sh
 
 // ---- Constants ----------------------------------------------------------------------------------------------------------------------
 
-Tensor Tensor::full(Sizes shape, Scalar value, Options options, Site at) {
+Tensor Tensor::full(SizeList sizes, Scalar value, Options options, Site at) {
   const Call call(at);
-  check_sizes(shape, "full");
+  const Shape shape = shape_of(sizes, "full");
   const DType type = type_or(options.dtype, type_of(value));
   check_type(type, "full");
   return tensor_of(on_device(whit::expand(literal(value, type, "full"), shape), options.device, "full"));
@@ -140,17 +140,19 @@ Tensor Tensor::full(Sizes shape, Scalar value, Options options, Site at) {
 
 Tensor Tensor::full_like(Scalar value, Options options, Site at) const {
   const Call call(at);
-  const Node* node = node_of(*this, "full_like");
-  return full(sizes_of(node), value,
+  const NodeRef node(node_of(*this, "full_like"));
+  std::vector<Size> sizes;
+  for (const Dim& dim : node->shape()) sizes.push_back(size_of(dim));
+  return full(std::move(sizes), value,
               {.dtype = type_or(options.dtype, node->dtype), .device = options.device.empty() ? device() : options.device});
 }
 
-Tensor Tensor::empty(Sizes shape, Options options, Site at) {
+Tensor Tensor::empty(SizeList sizes, Options options, Site at) {
   const Call call(at);
-  check_sizes(shape, "empty");
+  const Shape shape = shape_of(sizes, "empty");
   const DType type = type_or(options.dtype, DType::float32);
   check_type(type, "empty");
-  return tensor_of(shaped(empty_buffer(type, product(shape), device_of(options.device, "empty")), shape));
+  return tensor_of(whit::reshape(empty_buffer(type, element_count(shape), device_of(options.device, "empty")), shape));
 }
 
 // ---- Sequences ----------------------------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "ir/device_id.h"
+#include "ir/size_args.h"
 #include "tensor/build.h"
 
 namespace whit {
@@ -22,36 +23,68 @@ bool all_zero(const Sizes& values) {
   return std::ranges::all_of(values, [](int64_t value) { return value == 0; });
 }
 
-// Replaces the -1 in `shape` so that it has `count` elements.
-Sizes resolve_shape(Sizes shape, const Sizes& from, std::string_view operation) {
-  int64_t known = 0;
-  int64_t* open = nullptr;
-  for (int64_t& size : shape) {
+// The numbers of `shape` multiplied, where a size of -1 is left out: `open` is then its axis.
+int64_t known_product(const std::vector<Size>& shape, std::optional<size_t>& open, std::string_view operation) {
+  int64_t known = 1;
+  const auto whole = [&] { return text(std::span<const Size>(shape)); };
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (!shape[i].is_number()) continue;
+    const int64_t size = shape[i].number();
     if (size == -1) {
-      if (open) refuse(ErrorKind::Shape, operation, "only one size may be -1, not several as in ", text(shape));
-      open = &size;
+      if (open) refuse(ErrorKind::Shape, operation, "only one size may be -1, not several as in ", whole());
+      open = i;
+    } else if (size < 0) {
+      refuse(ErrorKind::Shape, operation, "size ", size, " in ", whole(), " is negative");
+    } else if (__builtin_mul_overflow(known, size, &known)) {
+      refuse(ErrorKind::Shape, operation, whole(), " has more than 2^63 elements");
     }
   }
-  if (open) *open = 1;
-  check_sizes(shape, operation);
-  known = product(shape);
-  if (open) *open = -1;
-  const int64_t count = product(from);
-  if (open && known == 0) refuse(ErrorKind::Shape, operation, "-1 in ", text(shape), " could be any size, since another size is 0");
-  if (open && count % known == 0)
-    *open = count / known;
-  else if (open || known != count)
-    refuse(ErrorKind::Shape, operation, text(from), " has ", count, " elements and doesn't fit ", text(shape),
+  return known;
+}
+
+// Replaces the -1 in `shape` so that it has as many elements as `from`.
+Shape resolve_shape(std::vector<Size> shape, ShapeView from, std::string_view operation) {
+  std::optional<size_t> open;
+  const int64_t known = known_product(shape, open, operation);
+  int64_t count = 1;
+  for (const Dim& dim : from) count *= dim.symbol ? 1 : dim.size;
+  const auto whole = [&] { return text(std::span<const Size>(shape)); };
+  if (open && known == 0) refuse(ErrorKind::Shape, operation, "-1 in ", whole(), " could be any size, since another size is 0");
+  if (open ? count % known != 0 : known != count && !is_symbolic(from))
+    refuse(ErrorKind::Shape, operation, text(from), " has ", count, " elements and doesn't fit ", whole(),
            open ? concat(", a multiple of ", known) : concat(" with ", known));
-  return shape;
+  if (open) shape[*open] = count / known;
+  Shape result;
+  for (const Size& size : shape) result.push_back(dim_of(size));
+  return result;
+}
+
+// The symbols of a shape in their order, and the numbers between them multiplied.
+std::vector<Dim> symbols_and_gaps(ShapeView shape) {
+  std::vector<Dim> parts{Dim(1)};
+  for (const Dim& dim : shape) {
+    if (!dim.symbol) {
+      parts.back().size *= dim.size;
+      continue;
+    }
+    parts.push_back(dim);
+    parts.emplace_back(1);
+  }
+  return parts;
 }
 
 }  // namespace
 
-Tensor Tensor::reshape(Sizes shape, Site at) const {
+Tensor Tensor::reshape(SizeList shape, Site at) const {
   const Call call(at);
   NodeRef node(node_of(*this, "reshape"));
-  return view_of(*this, whit::reshape(node, resolve_shape(std::move(shape), sizes_of(node.get()), "reshape")));
+  const Shape wanted = resolve_shape(shape.list(), node->shape(), "reshape");
+  // What lies between Variables, or outside them, is regrouped; nothing moves across one.
+  if (symbols_and_gaps(wanted) != symbols_and_gaps(node->shape()))
+    refuse(ErrorKind::Shape, "reshape", text(node->shape()), " can't become ", text(ShapeView(wanted)),
+           ": the same Variables have to be there in the same order, with as many elements between them; shrink and expand bring "
+           "Variables in");
+  return view_of(*this, whit::reshape(node, wanted));
 }
 
 Tensor Tensor::permute(std::vector<int64_t> axes, Site at) const {
@@ -85,41 +118,59 @@ Tensor Tensor::T(Site at) const {
   return permute(axes);
 }
 
-Tensor Tensor::expand(Sizes shape, Site at) const {
+Tensor Tensor::expand(SizeList shape, Site at) const {
   const Call call(at);
   NodeRef node(node_of(*this, "expand"));
-  const Sizes from = sizes_of(node.get());
+  const ShapeView from = node->shape();
   const auto fail = [&] {
-    refuse(ErrorKind::Shape, "expand", text(from), " can't become ", text(shape),
+    refuse(ErrorKind::Shape, "expand", text(from), " can't become ", text(std::span<const Size>(shape.list())),
            ": counted from the last axis, only sizes of 1 stretch; -1 keeps a size; new axes come in front");
   };
-  if (shape.size() < from.size()) fail();
-  const size_t lead = shape.size() - from.size();
-  Sizes sizes = shape;
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    if (sizes[i] == -1 && i >= lead) sizes[i] = from[i - lead];
-    if (sizes[i] < 0 || (i >= lead && from[i - lead] != 1 && from[i - lead] != sizes[i])) fail();
+  if (shape.list().size() < from.size()) fail();
+  const size_t lead = shape.list().size() - from.size();
+  Shape sizes;
+  for (const Size& size : shape.list()) {
+    const size_t i = sizes.size();
+    const bool keeps = size.is_number() && size.number() == -1 && i >= lead;
+    sizes.push_back(keeps ? from[i - lead] : dim_of(size));
+    if ((!sizes[i].symbol && sizes[i].size < 0) || (i >= lead && !from[i - lead].is(1) && from[i - lead] != sizes[i])) fail();
   }
-  check_sizes(sizes, "expand");
+  whit::check_sizes(ShapeView(sizes), "expand");
   return view_of(*this, whit::expand(std::move(node), sizes));
 }
 
-Tensor Tensor::shrink(Pairs ranges, Site at) const {
+namespace {
+
+// Whether a <= b whatever the values of Variables are.
+bool at_most(const Size& a, const Size& b) {
+  const Size rest = b - a;
+  return (rest.is_number() ? rest.number() : (*rest.symbol())->minimum) >= 0;
+}
+
+}  // namespace
+
+Tensor Tensor::shrink(const RangeList& ranges, Site at) const {
   const Call call(at);
   NodeRef node(node_of(*this, "shrink"));
-  const Sizes sizes = sizes_of(node.get());
-  if (ranges.size() != sizes.size())
-    refuse(ErrorKind::Shape, "shrink", ranges.size(), " ranges are given, but ", text(sizes), " has ", sizes.size(),
+  const ShapeView sizes = node->shape();
+  if (ranges.list().size() != sizes.size())
+    refuse(ErrorKind::Shape, "shrink", ranges.list().size(), " ranges are given, but ", text(sizes), " has ", sizes.size(),
            " axes; give [first, last) for each");
   bool whole = true;
+  SizeArgs args(node.get());
+  std::vector<Size> lengths;  // hold the nodes until the Shrink does
   for (size_t i = 0; i < sizes.size(); ++i) {
-    auto& [first, last] = ranges[i];
-    if (first < 0 || first > last || last > sizes[i])
-      refuse(ErrorKind::Index, "shrink", "[", first, ", ", last, ") is not within axis ", i, " of ", text(sizes));
-    whole = whole && first == 0 && last == sizes[i];
-    last -= first;
+    const auto& [first, last] = ranges.list()[i];
+    const Size size = size_of(sizes[i]);
+    if (!at_most(0, first) || !at_most(first, last) || !at_most(last, size))
+      refuse(ErrorKind::Index, "shrink", "[", first.str(), ", ", last.str(), ") is not within axis ", i, " of ", text(sizes),
+             first.is_number() && last.is_number() && size.is_number() ? "" : " whatever the values of the Variables are");
+    lengths.push_back(last - first);
+    const Dim length = dim_of(lengths.back());
+    whole = whole && first.is_number() && first.number() == 0 && length == sizes[i];
+    args.add(dim_of(first)).add(length);
   }
-  return view_of(*this, whole ? node : make(Op::Shrink, {node.get()}, flat(ranges)));
+  return view_of(*this, whole ? node : args.make(Op::Shrink));
 }
 
 Tensor Tensor::pad(Pairs padding, Scalar value, Site at) const {
@@ -162,40 +213,48 @@ Tensor Tensor::flip(Axes axes, Site at) const {
 
 Tensor Tensor::squeeze(Axes axes, Site at) const {
   const Call call(at);
-  const Sizes sizes = sizes_of(node_of(*this, "squeeze"));
+  const NodeRef node(node_of(*this, "squeeze"));
+  const ShapeView sizes = node->shape();
   const std::vector<int64_t> list = axes_of(axes, int64_t(sizes.size()), "squeeze");
-  Sizes kept;
+  Shape kept;
   for (size_t i = 0; i < sizes.size(); ++i)
-    if (sizes[i] != 1 || !std::ranges::binary_search(list, int64_t(i))) kept.push_back(sizes[i]);
-  return reshape(kept);
+    if (!sizes[i].is(1) || !std::ranges::binary_search(list, int64_t(i))) kept.push_back(sizes[i]);
+  return view_of(*this, whit::reshape(node, kept));
 }
 
 Tensor Tensor::unsqueeze(int64_t axis, Site at) const {
   const Call call(at);
-  Sizes sizes = sizes_of(node_of(*this, "unsqueeze"));
+  const NodeRef node(node_of(*this, "unsqueeze"));
+  Shape sizes = shape_of(node.get());
   const int64_t place = axis_of(axis, int64_t(sizes.size()) + 1, "unsqueeze");
-  sizes.insert(sizes.begin() + place, 1);
-  return reshape(sizes);
+  sizes.insert(sizes.begin() + place, Dim(1));
+  return view_of(*this, whit::reshape(node, sizes));
 }
 
 Tensor Tensor::flatten(int64_t first, int64_t last, Site at) const {
   const Call call(at);
-  const Sizes sizes = sizes_of(node_of(*this, "flatten"));
+  const NodeRef node(node_of(*this, "flatten"));
+  const ShapeView sizes = node->shape();
   const int64_t rank = int64_t(sizes.size());
   if (rank == 0) return reshape({1});
   const int64_t from = axis_of(first, rank, "flatten"), to = axis_of(last, rank, "flatten");
   if (from > to) refuse(ErrorKind::Value, "flatten", "axis ", first, " comes after axis ", last, " in ", text(sizes));
-  Sizes result(sizes.begin(), sizes.begin() + from);
-  result.push_back(product(std::span(sizes).subspan(size_t(from), size_t(to - from + 1))));
+  const ShapeView merged = sizes.subspan(size_t(from), size_t(to - from + 1));
+  if (is_symbolic(merged) && merged.size() > 1)
+    refuse(ErrorKind::Shape, "flatten", "the axes ", from, " to ", to, " of ", text(sizes), " hold a Variable and can't be merged");
+  Shape result(sizes.begin(), sizes.begin() + from);
+  result.push_back(merged.size() == 1 ? merged[0] : Dim(element_count(merged)));
   result.insert(result.end(), sizes.begin() + to + 1, sizes.end());
-  return reshape(result);
+  return view_of(*this, whit::reshape(node, result));
 }
 
 Tensor Tensor::unflatten(int64_t axis, Sizes sizes, Site at) const {
   const Call call(at);
   Sizes shape = sizes_of(node_of(*this, "unflatten"));
   const int64_t place = axis_of(axis, int64_t(shape.size()), "unflatten");
-  sizes = resolve_shape(sizes, {shape[size_t(place)]}, "unflatten");
+  const Dim whole(shape[size_t(place)]);
+  const Shape parts = resolve_shape({sizes.begin(), sizes.end()}, ShapeView(&whole, 1), "unflatten");
+  for (size_t i = 0; i < parts.size(); ++i) sizes[i] = parts[i].size;
   shape.erase(shape.begin() + place);
   shape.insert(shape.begin() + place, sizes.begin(), sizes.end());
   return reshape(shape);
@@ -341,8 +400,8 @@ namespace {
 
 // Keeps what lies on the wanted side of a diagonal of the last two axes.
 Tensor triangle(const Tensor& x, int64_t diagonal, bool upper, std::string_view operation) {
-  const Sizes sizes = sizes_of(node_of(x, operation));
-  if (sizes.size() < 2) refuse(ErrorKind::Shape, operation, "needs a matrix, not ", text(sizes));
+  const Shape sizes = shape_of(node_of(x, operation));
+  if (sizes.size() < 2) refuse(ErrorKind::Shape, operation, "needs a matrix, not ", text(ShapeView(sizes)));
   const int64_t rank = int64_t(sizes.size());
   const Tensor row = tensor_of(places(sizes, rank - 2, DType::int64)), column = tensor_of(places(sizes, rank - 1, DType::int64));
   return (upper ? column - row >= diagonal : column - row <= diagonal).where(x, 0);

@@ -197,7 +197,7 @@ std::string_view operation_of(const Node* node) {
 std::string Tensor::str() const {
   if (!defined()) return "Tensor(undefined)";
   const NodeRef node = handle_->node();
-  const std::string facts = concat("shape=", text(shape()), ", dtype=", name(dtype()), ", device=", device());
+  const std::string facts = concat("shape=", text(node->shape()), ", dtype=", name(dtype()), ", device=", device());
   if (!whit::is_realized(node.get())) return concat("Tensor(", facts, ", op=", operation_of(node.get()), ", not computed)");
   std::vector<std::byte> bytes(size_t(numel()) * item_size(dtype()));
   copy_to(bytes.data(), bytes.size());

@@ -10,10 +10,9 @@ namespace {
 
 // The shape without the reduced axes, which have size 1.
 NodeRef drop(NodeRef node, const std::vector<int64_t>& axes) {
-  Sizes kept;
-  const Sizes sizes = sizes_of(node.get());
-  for (size_t i = 0; i < sizes.size(); ++i)
-    if (!std::ranges::binary_search(axes, int64_t(i))) kept.push_back(sizes[i]);
+  Shape kept;
+  for (size_t i = 0; i < node->rank; ++i)
+    if (!std::ranges::binary_search(axes, int64_t(i))) kept.push_back(node->shape()[i]);
   return reshape(std::move(node), kept);
 }
 
@@ -26,18 +25,26 @@ Tensor fold(NodeRef node, Op op, const std::vector<int64_t>& axes, bool keepdim)
 }
 
 // How many elements are folded into one.
-int64_t folded_count(const Sizes& sizes, const std::vector<int64_t>& axes) {
-  int64_t count = 1;
-  for (const int64_t axis : axes) count *= sizes[size_t(axis)];
+Size folded_count(const Tensor& x, const Axes& axes, std::string_view operation) {
+  const NodeRef node(node_of(x, operation));
+  Size count = 1;
+  for (const int64_t axis : axes_of(axes, node->rank, operation)) count = count * size_of(node->shape()[size_t(axis)]);
   return count;
+}
+
+// `x` divided by a count less a correction, but by nothing below 0.
+Tensor divided(const Tensor& x, const Size& count, int64_t correction = 0) {
+  if (count.is_number()) return x / double(std::max<int64_t>(count.number() - correction, 0));
+  const Tensor divisor = tensor_of(cast(*count.symbol(), DType::int64)) - correction;
+  return x / divisor.maximum(0).cast(x.dtype());
 }
 
 Tensor extreme(const Tensor& x, Op op, const Axes& axes, bool keepdim, std::string_view operation) {
   NodeRef node(node_of(x, operation));
-  const Sizes sizes = sizes_of(node.get());
+  const ShapeView sizes = node->shape();
   const std::vector<int64_t> list = axes_of(axes, int64_t(sizes.size()), operation);
   for (const int64_t axis : list)
-    if (sizes[size_t(axis)] == 0)
+    if (sizes[size_t(axis)].is(0))
       refuse(ErrorKind::Value, operation, "axis ", axis, " of ", text(sizes), " is empty, and nothing has no ", operation);
   return fold(std::move(node), op, list, keepdim);
 }
@@ -52,7 +59,7 @@ Tensor place_of_extreme(const Tensor& x, Op op, std::optional<int64_t> axis, boo
     const Tensor place = place_of_extreme(x.flatten(), op, 0, true, operation);
     return place.reshape(keepdim ? ones : Sizes{});
   }
-  const int64_t place = axis_of(*axis, rank, operation), size = node->shape()[size_t(place)].size;
+  const int64_t place = axis_of(*axis, rank, operation), size = sizes_of(node.get())[size_t(place)];
   const Tensor best = extreme(x, op, place, true, operation);
   const Tensor found = is_float(x.dtype()) ? (x == best) | x.isnan() : x == best;
   const Tensor candidates = found.where(tensor_of(places(x.shape(), place, place_type(size))), size - 1);
@@ -87,17 +94,15 @@ Tensor Tensor::min(Axes axes, bool keepdim, Site at) const {
 
 Tensor Tensor::mean(Axes axes, bool keepdim, Site at) const {
   const Call call(at);
-  const Sizes sizes = sizes_of(node_of(*this, "mean"));
-  const int64_t count = folded_count(sizes, axes_of(axes, int64_t(sizes.size()), "mean"));
-  return (widened(*this).sum(axes, keepdim) / double(count)).cast(float_type(*this));
+  const Size count = folded_count(*this, axes, "mean");
+  return divided(widened(*this).sum(axes, keepdim), count).cast(float_type(*this));
 }
 
 Tensor Tensor::var(Axes axes, bool keepdim, int64_t correction, Site at) const {
   const Call call(at);
-  const Sizes sizes = sizes_of(node_of(*this, "var"));
-  const int64_t count = folded_count(sizes, axes_of(axes, int64_t(sizes.size()), "var"));
+  const Size count = folded_count(*this, axes, "var");
   const Tensor wide = widened(*this), off = wide - wide.mean(axes, true);
-  return (off.square().sum(axes, keepdim) / double(std::max<int64_t>(count - correction, 0))).cast(float_type(*this));
+  return divided(off.square().sum(axes, keepdim), count, correction).cast(float_type(*this));
 }
 
 Tensor Tensor::std(Axes axes, bool keepdim, int64_t correction, Site at) const {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/device.h"
 #include "tensor/build.h"
 
 namespace whit {
@@ -21,8 +22,14 @@ NodeRef assign_node(const Node* old, const NodeRef& value, const Node* written =
 using Steps = std::vector<Shown::Step>;
 
 NodeRef replay(const Steps& steps, NodeRef node) {
-  for (const Shown::Step& step : steps)
-    node = step.op == Op::Reshape ? reshape(std::move(node), step.args) : make(step.op, {node.get()}, step.args);
+  std::vector<const Node*> sources;
+  for (const Shown::Step& step : steps) {
+    sources.assign(1, node.get());
+    for (const NodeRef& size : step.sizes) sources.push_back(size.get());
+    NodeRef moved = TensorGraph::shared().make(step.op, sources, step.args);
+    if (step.op == Op::Reshape && is_realized(node.get())) attach(moved.get(), storage_of(node.get()));
+    node = std::move(moved);
+  }
   return node;
 }
 
@@ -55,10 +62,10 @@ NodeRef undo(const Shown::Step& step, const NodeRef& node) {
     case Op::Shrink: {
       Sizes padding;
       for (size_t i = 0; i < step.from.size(); ++i)
-        padding.insert(padding.end(), {step.args[2 * i], step.from[i] - step.args[2 * i] - step.args[2 * i + 1]});
+        padding.insert(padding.end(), {step.args[2 * i], step.from[i].size - step.args[2 * i] - step.args[2 * i + 1]});
       return make(Op::Pad, {node.get()}, padding);
     }
-    default: return spread_out(node, size_t(step.args[0]), step.args[3], step.from[size_t(step.args[0])]);  // Window
+    default: return spread_out(node, size_t(step.args[0]), step.args[3], step.from[size_t(step.args[0])].size);  // Window
   }
 }
 
@@ -81,33 +88,33 @@ NodeRef merged(const Steps& steps, const NodeRef& value, const NodeRef& old) {
   return make(Op::Where, {written.get(), placed.get(), old.get()});
 }
 
-bool any_realized(const Node* view, const Node* base) {
-  for (; view != base; view = view->source(0))
-    if (is_realized(view)) return true;
-  return false;
-}
-
 // A write to a part of storage.
 NodeRef write_storage(NodeRef old, Steps steps, const NodeRef& value) {
   // The storage seen in another shape is the same storage.
-  const Sizes shape = sizes_of(old.get());
+  const Shape shape = shape_of(old.get());
   while (!steps.empty() && steps[0].op == Op::Reshape) {
-    old = reshape(std::move(old), steps[0].args);
+    old = replay({steps[0]}, std::move(old));
     steps.erase(steps.begin());
   }
   const NodeRef place = replay(steps, old);
-  // A view whose value has been read has a copy of it, and would be taken for that.
-  const bool whole = place == old, copied = any_realized(place.get(), old.get());
-  return reshape(whole    ? assign_node(old.get(), value)
-                 : copied ? assign_node(old.get(), merged(steps, value, old))
-                          : assign_node(old.get(), value, place.get()),
-                 shape);
+  return reshape(place == old ? assign_node(old.get(), value) : assign_node(old.get(), value, place.get()), shape);
+}
+
+// A new buffer that is given this value.
+NodeRef stored(const NodeRef& value) {
+  const DeviceId device = value->device == kNoDevice ? default_device() : value->device;
+  const NodeRef buffer = reshape(empty_buffer(value->dtype, element_count(value->shape()), device), shape_of(value.get()));
+  return assign_node(buffer.get(), value);
 }
 
 // Writes through a view: the base gets a new version, and the view shows that one.
 void write_view(Handle& view, const Shown& shown, const NodeRef& value) {
   check_writable(shown.steps);
-  const NodeRef old = shown.base->node();
+  NodeRef old = shown.base->node();
+  // A part whose place or size is a Variable has no form as a value in zeros: the base is stored first.
+  const bool symbolic =
+      std::ranges::any_of(shown.steps, [](const Shown::Step& step) { return !step.sizes.empty() || is_symbolic(step.from); });
+  if (symbolic && !has_storage(old.get())) old = stored(old);
   shown.base->set_node(has_storage(old.get()) ? write_storage(old, shown.steps, value) : merged(shown.steps, value, old));
   view.set_node(replay(shown.steps, shown.base->node()));
 }
@@ -125,9 +132,11 @@ Tensor& Tensor::assign(const Operand& value) {
   NodeRef node = operand_node(value, type, "assign");
   const std::array<NodeRef, 2> both{old, node};
   check_devices(both, "assign");
-  const Sizes sizes = sizes_of(old.get()), from = sizes_of(node.get());
+  const Shape sizes = shape_of(old.get()), from = shape_of(node.get());
   if (from.size() > sizes.size() || broadcast(sizes, from, "assign") != sizes)
-    refuse(ErrorKind::Shape, "assign", "a value of shape ", text(from), " doesn't broadcast to the tensor's ", text(sizes));
+    refuse(ErrorKind::Shape, "assign", "a value of shape ", text(ShapeView(from)), " doesn't broadcast to the tensor's ",
+           text(ShapeView(sizes)));
+  if (!is_symbolic(sizes) && element_count(sizes) == 0) return *this;
   node = whit::expand(std::move(node), sizes);
   if (is_view(*this))
     write_view(*handle_, *shown_, node);
@@ -137,17 +146,6 @@ Tensor& Tensor::assign(const Operand& value) {
 }
 
 Tensor& Tensor::operator=(const Operand& value) && { return assign(value); }
-
-namespace {
-
-// A new buffer that is given this value.
-NodeRef stored(const NodeRef& value) {
-  const DeviceId device = value->device == kNoDevice ? default_device() : value->device;
-  const NodeRef buffer = reshape(empty_buffer(value->dtype, element_count(value->shape()), device), sizes_of(value.get()));
-  return assign_node(buffer.get(), value);
-}
-
-}  // namespace
 
 Tensor Tensor::clone(Site at) const {
   const Call call(at);

@@ -8,16 +8,34 @@
 
 namespace whit {
 
-Sizes Tensor::shape() const { return sizes_of(node_of(*this, "shape")); }
+namespace {
+
+int64_t value_of(const Dim& dim, std::string_view operation) {
+  try {
+    return bound_size(dim);
+  } catch (const UserError& error) {
+    refuse(error.kind(), operation, error.what());
+  }
+}
+
+}  // namespace
+
+Sizes Tensor::shape(Site at) const {
+  const Call call(at);
+  const NodeRef node(node_of(*this, "shape"));
+  Sizes sizes;
+  for (const Dim& dim : node->shape()) sizes.push_back(value_of(dim, "shape"));
+  return sizes;
+}
 
 int64_t Tensor::shape(int64_t axis, Site at) const {
   const Call call(at);
   const Node* node = node_of(*this, "shape");
-  return node->shape()[size_t(axis_of(axis, node->rank, "shape"))].size;
+  return value_of(node->shape()[size_t(axis_of(axis, node->rank, "shape"))], "shape");
 }
 
 int64_t Tensor::ndim() const { return node_of(*this, "ndim")->rank; }
-int64_t Tensor::numel() const { return element_count(node_of(*this, "numel")->shape()); }
+int64_t Tensor::numel(Site at) const { return product(shape(at)); }
 DType Tensor::dtype() const { return node_of(*this, "dtype")->dtype; }
 
 std::string Tensor::device() const {

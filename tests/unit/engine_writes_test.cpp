@@ -115,6 +115,81 @@ TEST(Writes, WriteInPlaceWhenNothingElseHoldsTheStorage) {
   EXPECT_EQ(x.sum().item<float>(), 3.0f * (1 << 20));
 }
 
+// What a realise costs: kernels, and bytes of storage beside what was there.
+struct Cost {
+  int64_t kernels, bytes;
+};
+Cost cost(Tensor& x) {
+  const int64_t kernels = counters().kernels, bytes = counters().bytes_in_use;
+  x.realize();
+  return {counters().kernels - kernels, counters().bytes_in_use - bytes};
+}
+
+TEST(Writes, APartIsWrittenByOneKernelThatWritesNoMore) {
+  for (const Sizes& shape : {Sizes{1 << 18}, Sizes{1 << 10, 1 << 8}, Sizes{64, 64, 64}}) {
+    Tensor x = Tensor::zeros(shape).clone().realize();
+    x[Slice{2, 4}] += 1.0;
+    const Cost first = cost(x);
+    EXPECT_EQ(first.kernels, 1);
+    EXPECT_EQ(first.bytes, 0);
+    x[3] = x[2] * 2.0;  // a view of the old version, which is not held
+    EXPECT_EQ(cost(x).kernels, 1);
+    x[Slice{0, 4}] = x[Slice{0, 4}].flip({0});  // overlaps itself: by way of a copy of the part
+    const Cost last = cost(x);
+    EXPECT_EQ(last.kernels, 2);
+    EXPECT_EQ(last.bytes, 0);
+    EXPECT_EQ(x[1].max().item<float>(), 1.0f);
+    EXPECT_EQ(x[0].max().item<float>(), 2.0f);
+    EXPECT_EQ(x.sum().item<float>(), 3.0f * float((1 << 18) / shape[0]));
+  }
+}
+
+TEST(Writes, SeveralPartsTakeAKernelEach) {
+  Tensor x = Tensor::zeros({256, 256}).clone().realize();
+  x[1] = 1.0;
+  x[2] = x[1] + 1.0;
+  x.T()[0] += 5.0;
+  const Cost all = cost(x);
+  EXPECT_EQ(all.kernels, 3);
+  EXPECT_EQ(all.bytes, 0);
+  EXPECT_EQ(x.sum().item<float>(), 256 * 8.0f);
+}
+
+TEST(Writes, AMatrixIsWrittenInPlace) {
+  Tensor x = Tensor::zeros({512, 512}).clone().realize();
+  x += 1.0;
+  const Cost whole = cost(x);
+  EXPECT_EQ(whole.kernels, 1);
+  EXPECT_EQ(whole.bytes, 0);
+  EXPECT_EQ(x.sum().item<float>(), 512.0f * 512);
+}
+
+TEST(Writes, AHeldOldVersionIsNotWrittenOver) {
+  Tensor x = numbers({1, 2, 3, 4});
+  const Tensor held = x.reshape({2, 2});
+  x[Slice{0, 2}] = 9.0;
+  EXPECT_EQ(values(x), (Floats{9, 9, 3, 4}));
+  EXPECT_EQ(values(held), (Floats{1, 2, 3, 4}));
+}
+
+TEST(Writes, TwoTensorsOfOneStorageAreWrittenApart) {
+  Tensor a = numbers({1, 2, 3}), b = a.to(a.device());
+  a += 1.0;
+  b += 10.0;
+  realize({a, b});
+  EXPECT_EQ(values(a), (Floats{2, 3, 4}));
+  EXPECT_EQ(values(b), (Floats{11, 12, 13}));
+}
+
+TEST(Writes, AnOldViewReadBeforeTheWriteRunsChangesNothing) {
+  Tensor a = numbers({1, 2, 3, 4});
+  const Tensor old = a[Slice{1, 3}];
+  a[Slice{1, 3}] = 0.0;
+  EXPECT_EQ(values(old), (Floats{2, 3}));
+  EXPECT_EQ(values(a), (Floats{1, 0, 0, 4}));
+  EXPECT_EQ(values(old), (Floats{2, 3}));
+}
+
 TEST(Lifetime, ALoopOf100000StepsHoldsConstantMemory) {
   Tensor x = numbers({0});
   x.assign(x + 1.0).realize();

@@ -167,7 +167,7 @@ TEST(Graph, TopologicalOrderListsSourcesFirst) {
     EXPECT_TRUE(seen.insert(node));
   }
   for (const Node* node : nodes) EXPECT_TRUE(seen.contains(node));
-  const std::vector<const Node*> shallow = topological_order(Sources(&nodes.back(), 1), [](const Node*) { return false; });
+  const std::vector<const Node*> shallow = topological_order(Sources(&nodes.back(), 1), [](const Node*) { return Sources{}; });
   EXPECT_EQ(shallow, std::vector{nodes.back()});
 }
 
