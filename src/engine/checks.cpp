@@ -51,7 +51,7 @@ bool names_infinity(const Node* root) {
 
 Checks checks_wanted() {
   Checks checks;
-  std::string rest = text_setting("CHECK");
+  std::string unknown, rest = text_setting("CHECK");
   while (!rest.empty()) {
     const size_t comma = rest.find(',');
     const std::string word = trimmed(rest.substr(0, comma));
@@ -63,9 +63,12 @@ Checks checks_wanted() {
     else if (word == "nan")
       checks.nan = true;
     else if (!word.empty())
-      fail(ErrorKind::Value, setting_source("CHECK"), ": there is no check \"", word,
-           "\"; there are bounds, kernels and nan, separated by commas");
+      unknown = word;
   }
+  // A CHECK with none of these words is another program's.
+  const std::string source = setting_source("CHECK");
+  if (!unknown.empty() && (source != "CHECK" || checks.bounds || checks.kernels || checks.nan))
+    fail(ErrorKind::Value, source, ": there is no check \"", unknown, "\"; there are bounds, kernels and nan, separated by commas");
   return checks;
 }
 

@@ -20,7 +20,8 @@ struct Checks {
   uint64_t key() const { return uint64_t(bounds) << 1 | uint64_t(kernels) << 2; }
 };
 
-/// What CHECK asks for, read anew. A word that is no check is a UserError.
+/// What CHECK asks for, read anew. A word that is no check is a UserError, but in an
+/// unprefixed CHECK where no word is one: that is another program's.
 Checks checks_wanted();
 
 /// Throws an InternalError if the graph or code breaks its level.

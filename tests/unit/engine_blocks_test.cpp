@@ -28,7 +28,8 @@ void expect_standardised(const char* device, Sizes shape) {
 
 TEST(Blocks, KeepApartFromTheFoldsBeforeThem) {
   for (const char* device : {"CPU:LLVM", "CPU:INTERP"})
-    for (const Sizes& shape : {Sizes{700, 300}, Sizes{99991}, Sizes{3, 33331}, Sizes{123, 457}, Sizes{4097}}) expect_standardised(device, shape);
+    for (const Sizes& shape : {Sizes{700, 300}, Sizes{99991}, Sizes{3, 33331}, Sizes{123, 457}, Sizes{4097}})
+      expect_standardised(device, shape);
 }
 
 }  // namespace

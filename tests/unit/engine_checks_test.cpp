@@ -49,6 +49,13 @@ TEST(Checks, AWrongWordIsNamedWithThoseThereAre) {
   EXPECT_TRUE(contains(message, "CHECK: there is no check \"nans\"; there are bounds, kernels and nan")) << message;
 }
 
+TEST(Checks, AnotherProgramsCheckIsIgnored) {
+  const Environment own("WHIT_CHECK", nullptr), theirs("CHECK", "true");
+  EXPECT_FALSE(checks_wanted().bounds || checks_wanted().kernels || checks_wanted().nan);
+  const Environment ours("WHIT_CHECK", "true");
+  EXPECT_THROW(checks_wanted(), UserError);
+}
+
 TEST(Checks, ChangeNoResult) {
   const auto compute = [] {
     const Tensor a = Tensor::arange(6 * 70, {.dtype = DType::float32}).reshape({6, 70}).clone();
