@@ -38,15 +38,22 @@ void HandleRegistry::remove(Handle& handle) {
   if (handle.next_) handle.next_->previous_ = handle.previous_;
 }
 
-std::vector<Handle*> HandleRegistry::handles() {
-  const std::lock_guard lock(mutex);
-  std::vector<Handle*> all;
-  for (Handle* handle = first_; handle; handle = handle->next_) all.push_back(handle);
+std::vector<LiveHandle> HandleRegistry::live() {
+  std::vector<LiveHandle> all;
+  visit([&](Handle& handle) {
+    const std::weak_ptr<Handle> owned = handle.weak_from_this();
+    std::shared_ptr<Handle> keep = owned.lock();
+    const bool shared = owned.owner_before(std::weak_ptr<Handle>()) || std::weak_ptr<Handle>().owner_before(owned);
+    if (keep || !shared) all.push_back({&handle, std::move(keep), handle.node_});
+  });
   return all;
 }
 
-void for_each_live_handle(const std::function<void(Handle&)>& visit) {
-  for (Handle* handle : HandleRegistry::shared().handles()) visit(*handle);
+void HandleRegistry::visit(const std::function<void(Handle&)>& visit) {
+  const std::lock_guard lock(mutex);
+  for (Handle* handle = first_; handle; handle = handle->next_) visit(*handle);
 }
+
+void for_each_live_handle(const std::function<void(Handle&)>& visit) { HandleRegistry::shared().visit(visit); }
 
 }  // namespace whit

@@ -13,7 +13,7 @@ namespace whit {
 
 /// A Tensor copied by assignment shares its Handle. Every live Handle is in a process-wide registry, so that a write can first compute
 /// what still reads the old version. One thread at a time may use a Handle.
-class Handle {
+class Handle : public std::enable_shared_from_this<Handle> {
  public:
   explicit Handle(NodeRef node);
   ~Handle();

@@ -140,8 +140,8 @@ class Realization {
   // Live handles that read an overwritten version are computed in the same plan; those whose value is one keep it from being overwritten.
   void add_readers() {
     Below reads([this](const Node* node) { return is_written(node); });
-    for (Handle* handle : HandleRegistry::shared().handles()) {
-      const NodeRef node = handle->node();
+    for (LiveHandle& live : HandleRegistry::shared().live()) {
+      const NodeRef& node = live.node;
       if (is_written(node.get())) {
         kept_.push_back(storage_of(node.get()));
         continue;
@@ -151,8 +151,9 @@ class Realization {
         kept_ = written_;
         continue;
       }
-      add(handle);
-      readers_.push_back(handle);
+      add(live.handle);
+      readers_.push_back(live.handle);
+      alive_.push_back(std::move(live.keep));
     }
   }
 
@@ -194,8 +195,9 @@ class Realization {
 
   static std::vector<const Node*> gradient_leaves() {
     std::vector<const Node*> leaves;
-    for (Handle* handle : HandleRegistry::shared().handles())
-      if (handle->requires_grad == Handle::Gradient::yes) leaves.push_back(handle->node().get());
+    for_each_live_handle([&](Handle& handle) {
+      if (handle.requires_grad == Handle::Gradient::yes) leaves.push_back(handle.node().get());
+    });
     return leaves;
   }
 
@@ -222,6 +224,7 @@ class Realization {
   std::vector<Target> targets_;
   std::vector<Storage*> written_, kept_;
   std::vector<Handle*> readers_;
+  std::vector<std::shared_ptr<Handle>> alive_;  // readers, which another thread may let go of meanwhile
 };
 
 }  // namespace

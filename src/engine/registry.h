@@ -9,6 +9,13 @@
 
 namespace whit {
 
+/// A Handle that stays alive while this does, if it is shared; one that is not lies on the stack of a call that waits for its realisation.
+struct LiveHandle {
+  Handle* handle;
+  std::shared_ptr<Handle> keep;
+  NodeRef node;
+};
+
 class HandleRegistry {
  public:
   static HandleRegistry& shared();
@@ -16,11 +23,13 @@ class HandleRegistry {
   void add(Handle& handle);
   void remove(Handle& handle);
 
-  /// The handles alive now. What they hold may change once the lock is given up; the pointers are good while the realise lock is held by
-  /// the caller and no other thread drops one of them.
-  std::vector<Handle*> handles();
+  /// The handles alive now and their nodes. One that its last owner is letting go of is not among them.
+  std::vector<LiveHandle> live();
+  /// Calls `visit` for each handle while none can be made, moved on or dropped.
+  void visit(const std::function<void(Handle&)>& visit);
 
-  std::mutex mutex;  ///< guards the list and the node of every handle
+  /// Guards the list and the node of every handle. Recursive, since who visits handles asks for their nodes.
+  std::recursive_mutex mutex;
 
  private:
   Handle* first_ = nullptr;
