@@ -115,7 +115,7 @@ class Chooser {
     const Node* best = nullptr;
     double least = scalar;
     for (const Node* range : axes_.order) {
-      if (!folds_depend_on(range)) continue;
+      if (range->axis_kind() == AxisKind::sequence || !folds_depend_on(range)) continue;
       if (range->axis_kind() == AxisKind::loop &&
           !std::ranges::all_of(axes_.sink->sources(), [&](const Node* store) { return depends_on(store, range); }))
         continue;

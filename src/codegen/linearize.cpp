@@ -137,6 +137,11 @@ class Linearizer {
         continue;
       }
       const size_t depth = level(path, node);
+      if (node->op == Op::Running) {
+        Path outer(path.begin(), path.begin() + std::ptrdiff_t(depth) + 1);
+        emit_running(outer, node);
+        continue;
+      }
       if (node->op == Op::Accumulate || node->op == Op::Stage) {
         Path outer(path.begin(), path.begin() + std::ptrdiff_t(depth) + 1);
         node->op == Op::Accumulate ? emit_folds(outer, node) : fill_stage(outer, node);
@@ -210,9 +215,12 @@ class Linearizer {
 
   // The lanes a fold runs in, if any: a vector range of its own or of what is outside.
   const Node* lanes_of(const Node* fold) const {
-    const Node* value = fold->source(0);
     // A value that is the same in every lane is still folded once per lane.
     if (const Node* own = folds_[fold_index_.at(fold)].second.vector) return own;
+    return lanes_of_value(fold->source(0));
+  }
+
+  const Node* lanes_of_value(const Node* value) const {
     if (!(value->open & vector_mask_)) return nullptr;
     for (const Node* node : topological_order(Sources(&value, 1)))
       if (node->op == Op::Range && node->axis_kind() == AxisKind::vector && value->open >> node->range_number() & 1) return node;
@@ -273,6 +281,24 @@ class Linearizer {
       }
       block.values[group[i]] = results[i];
     }
+  }
+
+  // A register that is set before the loop over the range, and once in each iteration.
+  void emit_running(Path& path, const Node* node) {
+    WHIT_ASSERT(path.back()->range == node->sources().back(), "a Running inside another loop of its value");
+    std::vector<const Node*> values;
+    for (const Node* value : node->sources().first(node->source_count - 1)) values.push_back(emit(path, value));
+    const Node* lanes = lanes_of_value(node);
+    const int64_t number = next_register_++;
+    const Node* reg = graph_.make(Op::Register, lanes ? Sources(&lanes, 1) : Sources{}, Args(&number, 1), node->dtype);
+    const bool recurrence = node->reduce_op() == Op::MulAdd;
+    const Bits start = recurrence ? bits_of_number(node->dtype, 0) : identity_of(node->reduce_op(), node->dtype);
+    path[path.size() - 2]->code.push_back(graph_.make(Op::Set, {reg, graph_.constant_bits(node->dtype, start)}));
+    const Node* next = recurrence ? graph_.add(graph_.mul(reg, values[0]), values[1])
+                                  : decompose(graph_, graph_.make(node->reduce_op(), {reg, values[0]}), target_);
+    list_here(path, next);
+    path.back()->code.push_back(graph_.make(Op::Set, {reg, next}));
+    path.back()->values.emplace(node, next);
   }
 
   // register = register op value, in the innermost loop.

@@ -89,4 +89,18 @@ bool op_of_name(std::string_view text, Op& op) {
   return false;
 }
 
+ScanState::ScanState(Op op, DType type) : op_(op), type_(type), wide_(is_narrow_float(type) ? DType::float32 : type) { start(); }
+
+void ScanState::start() { state_ = op_ == Op::MulAdd ? 0 : identity_of(op_, wide_); }
+
+Bits ScanState::next(Bits value, Bits term) {
+  const Bits first[2] = {state_, convert(type_, wide_, value)};
+  state_ = evaluate(op_ == Op::MulAdd ? Op::Mul : op_, wide_, first);
+  if (op_ == Op::MulAdd) {
+    const Bits second[2] = {state_, convert(type_, wide_, term)};
+    state_ = evaluate(Op::Add, wide_, second);
+  }
+  return convert(wide_, type_, state_);
+}
+
 }  // namespace whit

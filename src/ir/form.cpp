@@ -42,6 +42,8 @@ constexpr Counts counts_of(Op op) {
     case Op::Window:
     case Op::Spread: return {1, 1, 5, 5};
     case Op::Reduce: return {1, 1, 1, -1};
+    case Op::Scan: return {1, 2, 2, 2};
+    case Op::Running: return {2, 3, 1, 1};
     case Op::Assign: return {2, 3, 1, 1};
     case Op::Sink: return {0, -1, 0, 0};
     case Op::Range: return {1, 1, 2, 2};
@@ -219,6 +221,18 @@ std::string leaf_error(const Draft& d) {
   return d.args[2] == DeviceId(d.args[2]) && d.args[2] >= kNoDevice ? right() : concat(name(d.op), " on no device");
 }
 
+// The op of a Scan or Running, and the values it takes.
+std::string scan_error(const Draft& d, Sources values) {
+  const DType type = values[0]->dtype;
+  for (const Node* value : values)
+    if (value->dtype == DType::none || value->dtype != type || !std::ranges::equal(value->shape(), values[0]->shape()))
+      return concat(name(d.op), " of values that differ in dtype or shape");
+  if (d.args[0] == int64_t(Op::MulAdd)) return values.size() == 2 ? right() : concat(name(d.op), " by MulAdd needs a factor and a term");
+  if (values.size() != 1 || d.args[0] < 0 || uint64_t(d.args[0]) >= kOpCount || !kFolds.contains(Op(d.args[0])))
+    return concat(name(d.op), " by an op that does not fold one value");
+  return has(Op(d.args[0]), integral) && is_float(type) ? concat(name(d.op), " by ", name(Op(d.args[0])), " of ", name(type)) : right();
+}
+
 std::string fold_error(const Draft& d) {
   const DType type = d.sources[0]->dtype;
   if (d.args[0] < 0 || uint64_t(d.args[0]) >= kOpCount || !kFolds.contains(Op(d.args[0])))
@@ -238,6 +252,11 @@ std::string structure_error(const Draft& d) {
     if (source->dtype == DType::none) return concat(name(d.op), " of something without a value");
   if (d.op == Op::Assign && d.sources[1]->dtype != d.sources[0]->dtype)
     return concat("Assign of ", name(d.sources[1]->dtype), " to ", name(d.sources[0]->dtype));
+  if (d.op == Op::Scan) {
+    if (d.args[1] < 0 || d.args[1] >= d.sources[0]->rank)
+      return concat("Scan of ", to_string(d.sources[0]->shape()), " along axis ", d.args[1]);
+    return scan_error(d, d.sources);
+  }
   if (d.op == Op::Copy && (d.args[0] != DeviceId(d.args[0]) || d.args[0] < kNoDevice)) return "Copy to no device";
   return right();
 }
@@ -262,7 +281,10 @@ std::string kernel_error(const Draft& d) {
     case Op::Range:
       if (!is_scalar_integer(d.sources[0])) return "Range needs a size";
       if (d.args[0] < 0 || d.args[0] >= kRangeLimit) return concat("Range with the number ", d.args[0]);
-      return d.args[1] >= 0 && d.args[1] <= int64_t(AxisKind::unroll) ? right() : "Range of no kind";
+      return d.args[1] >= 0 && d.args[1] <= int64_t(AxisKind::sequence) ? right() : "Range of no kind";
+    case Op::Running:
+      if (d.sources.back()->op != Op::Range) return "Running needs a range";
+      return scan_error(d, d.sources.first(d.sources.size() - 1));
     case Op::Stage:
       if (d.sources[0]->dtype == DType::none) return "Stage of something without a value";
       return std::ranges::all_of(d.sources.subspan(1), is_scalar_integer) ? right() : "Stage over something that is not a range";
@@ -315,7 +337,9 @@ ArgKind arg_kind(Op op, size_t position) {
     case Op::Pad:
     case Op::Shrink: return ArgKind::size;
     case Op::Reduce:
+    case Op::Scan:
     case Op::Accumulate:
+    case Op::Running:
     case Op::Across: return position == 0 ? ArgKind::op : ArgKind::number;
     case Op::Range: return position == 1 ? ArgKind::axis_kind : ArgKind::number;
     default: return ArgKind::number;

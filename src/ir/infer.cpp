@@ -104,6 +104,7 @@ void infer_other(Draft& d) {
     case Op::Load:
     case Op::VectorLoad: d.dtype = d.sources[0]->dtype; break;
     case Op::Bind:
+    case Op::Scan:
     case Op::Contiguous:
     case Op::Detach:
     case Op::Copy:
@@ -112,6 +113,7 @@ void infer_other(Draft& d) {
       d.shape.assign(d.sources[0]->shape().begin(), d.sources[0]->shape().end());
       break;
     case Op::Stage:
+    case Op::Running:
     case Op::Across: d.dtype = d.sources[0]->dtype; break;
     default: d.dtype = DType::none;  // Sink, Store, VectorStore, Set, Loop, EndLoop, Barrier: no value
   }

@@ -10,7 +10,7 @@ namespace {
 // The values found so far while a set of ranges has certain values; what does not depend on its own ranges is kept in the outer scope.
 class Scope {
  public:
-  Scope(const Environment& environment, Scope* outer, std::span<const Node* const> ranges, const std::vector<Bits>& counters)
+  Scope(const Environment& environment, Scope* outer, Sources ranges, std::span<const Bits> counters)
       : environment_(environment), outer_(outer) {
     for (size_t i = 0; i < ranges.size(); ++i) {
       own_ |= ranges[i]->open;
@@ -27,7 +27,7 @@ class Scope {
         continue;
       }
       bool ready = true;
-      if (node->op != Op::Accumulate)  // a reduction visits its sources itself, once for each iteration
+      if (node->op != Op::Accumulate && node->op != Op::Running)  // a reduction visits its sources itself, once for each iteration
         for (size_t i = node->op == Op::Load ? 1 : 0; i < node->source_count; ++i)
           if (!find(node->source(i))) {
             stack.push_back(node->source(i));
@@ -55,6 +55,7 @@ class Scope {
   Bits value_of(const Node* node) {
     if (node->op == Op::Const || node->op == Op::Bind) return node->arg(0);
     if (node->op == Op::Accumulate) return accumulated(node);
+    if (node->op == Op::Running) return running(node);
     if (node->op == Op::Load) return loaded(node);
     WHIT_ASSERT(has(node->op, alu), name(node->op), " has no value in the environment");
     Bits operands[3];
@@ -93,6 +94,19 @@ class Scope {
       if (axis == 0) break;
     }
     return convert(type, node->dtype, sum);
+  }
+
+  // The iterations up to this one, anew each time.
+  Bits running(const Node* node) {
+    const Node* range = node->sources().back();
+    const Bits last = evaluate(range);
+    ScanState state(node->reduce_op(), node->dtype);
+    Bits result = 0;
+    for (Bits i = 0; i <= last; ++i) {
+      Scope iteration(environment_, this, Sources(&range, 1), Args(&i, 1));
+      result = state.next(iteration.evaluate(node->source(0)), iteration.evaluate(node->source(node->source_count - 2)));
+    }
+    return result;
   }
 
   const Environment& environment_;

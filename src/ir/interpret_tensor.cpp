@@ -44,6 +44,7 @@ class Evaluation {
       case Op::Bind: return {{}, {node->arg(0)}};
       case Op::Iota: return counted(sizes_of(node)[0], 0);
       case Op::Reduce: return reduced(node);
+      case Op::Scan: return scanned(node);
       case Op::Contiguous:
       case Op::Detach:
       case Op::Copy: return value_of(node, 0);
@@ -99,6 +100,22 @@ class Evaluation {
       advance(index, source.shape);
     }
     for (Bits& value : result.values) value = convert(type, node->dtype, value);
+    return result;
+  }
+
+  TensorValue scanned(const Node* node) const {
+    const size_t axis = size_t(node->arg(1));
+    TensorValue result = value_of(node, 0);
+    int64_t inner = 1;
+    for (size_t i = axis + 1; i < result.shape.size(); ++i) inner *= result.shape[i];
+    ScanState state(node->reduce_op(), node->dtype);
+    const int64_t row = result.shape[axis] * inner;
+    for (int64_t start = 0; row > 0 && start < int64_t(result.values.size()); start += row)
+      for (int64_t column = start; column < start + inner; ++column) {
+        state.start();
+        for (int64_t i = column; i < start + row; i += inner)
+          result.values[size_t(i)] = state.next(result.values[size_t(i)], value_of(node, node->source_count - 1).values[size_t(i)]);
+      }
     return result;
   }
 

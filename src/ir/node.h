@@ -58,6 +58,7 @@ enum class AxisKind : int8_t {
   reduce,    // closed by an Accumulate
   vector,    // the lanes of a vector
   unroll,    // written out
+  sequence,  // in order, on one thread: a Running goes from each iteration to the next
 };
 
 /// In args of movement ops a symbolic size stands as `kSymbolArg + k`, where k is the source that gives it.
@@ -95,7 +96,7 @@ struct Node {
   // Readings of args by op.
   uint32_t range_number() const { return uint32_t(arg(0)); }
   AxisKind axis_kind() const { return AxisKind(arg(1)); }
-  Op reduce_op() const { return Op(arg(0)); }  ///< of Reduce, Accumulate, Across
+  Op reduce_op() const { return Op(arg(0)); }  ///< of Reduce, Scan, Accumulate, Running, Across
 };
 
 /// The number of elements, by upper bounds.

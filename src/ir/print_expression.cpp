@@ -12,7 +12,7 @@ namespace {
 constexpr int kDepthLimit = 48;
 constexpr std::string_view kCut = "...";
 
-constexpr std::string_view kAxisKinds[] = {"loop", "parallel", "local", "reduce", "vector", "unroll"};
+constexpr std::string_view kAxisKinds[] = {"loop", "parallel", "local", "reduce", "vector", "unroll", "sequence"};
 
 template <class T>
 std::string shortest(T value) {

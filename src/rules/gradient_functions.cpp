@@ -3,6 +3,8 @@
 
 #include <numeric>
 
+#include "base/error.h"
+
 namespace whit::gradients {
 
 namespace {
@@ -76,6 +78,50 @@ const Node* cast(Graph& graph, const Node* node, const Node* dy, size_t) { retur
 const Node* reduce(Graph& graph, const Node* node, const Node* dy, size_t) {
   if (node->reduce_op() == Op::Add) return expanded(graph, dy, node->source(0)->shape());
   return node->reduce_op() == Op::Mul ? product_of_others(graph, node, dy) : shared_by_equals(graph, node, dy);
+}
+
+// A scan from the end: out[i] folds i … n-1.
+static const Node* scan_back(Graph& graph, Op op, int64_t axis, std::initializer_list<const Node*> values) {
+  std::vector<const Node*> flipped;
+  for (const Node* value : values) flipped.push_back(graph.make(Op::Flip, {value}, {axis}));
+  return graph.make(Op::Flip, {graph.make(Op::Scan, flipped, std::array{int64_t(op), axis})}, {axis});
+}
+
+// Element i of the result is element i - steps of x; `fill` stands where there is none.
+static const Node* shifted(Graph& graph, const Node* x, int64_t axis, int64_t steps, double fill) {
+  const int64_t size = x->shape()[size_t(axis)].size, count = std::abs(steps);
+  std::vector<int64_t> kept, around(2 * x->rank, 0);
+  for (const Dim& dim : x->shape()) kept.insert(kept.end(), {0, dim.size});
+  kept[size_t(2 * axis)] = steps < 0 ? count : 0;
+  kept[size_t(2 * axis) + 1] = size - count;
+  around[size_t(2 * axis) + (steps < 0 ? 1 : 0)] = count;
+  const auto move = [&](Op op, const Node* from, Args args) { return graph.make(op, Sources(&from, 1), args); };
+  const Node* moved = move(Op::Pad, move(Op::Shrink, x, kept), around);
+  if (fill == 0) return moved;
+  const Node* position = graph.make(Op::Iota, Sources{}, Args(&size, 1));
+  std::vector<int64_t> line(x->rank, 1), whole;
+  line[size_t(axis)] = size;
+  for (const Dim& dim : x->shape()) whole.push_back(dim.size);
+  position = move(Op::Expand, move(Op::Reshape, position, line), whole);
+  const Node* outside = graph.less(position, graph.index(count));
+  return graph.where(outside, graph.constant(x->dtype, fill), moved);
+}
+
+// With s[i] the sum over j >= i of dy[j] * (the product of x between i and j, i left out), a product's gradient is s[i] times the product
+// of the elements before i: nothing is divided, so zeros do no harm. Both are linear recurrences, which a scan by MulAdd computes.
+const Node* scan(Graph& graph, const Node* node, const Node* dy, size_t source) {
+  const int64_t axis = node->arg(1);
+  const Node* x = node->source(0);
+  switch (node->reduce_op()) {
+    case Op::Add: return scan_back(graph, Op::Add, axis, {dy});
+    case Op::Mul:
+      return graph.mul(shifted(graph, node, axis, 1, 1), scan_back(graph, Op::MulAdd, axis, {shifted(graph, x, axis, -1, 0), dy}));
+    case Op::MulAdd: {
+      const Node* reaching = scan_back(graph, Op::MulAdd, axis, {shifted(graph, x, axis, -1, 0), dy});
+      return source == 1 ? reaching : graph.mul(reaching, shifted(graph, node, axis, 1, 0));
+    }
+    default: WHIT_ASSERT(false, "a Scan by ", name(node->reduce_op()), " has no gradient"); return nullptr;
+  }
 }
 
 const Node* pass(Graph&, const Node*, const Node* dy, size_t) { return dy; }

@@ -47,7 +47,7 @@ constexpr SpecRow kTensor[] = {
     {"arithmetic", kArithmetic, "elementwise, on values", is_settled},
     {"movement", OpSet::with(movement), "of a value", is_settled},
     {"reduction", Op::Reduce, "over axes of a value", is_settled},
-    {"structure", OpSet::of(Op::Contiguous, Op::Detach, Op::Copy, Op::Assign), "of values", is_settled},
+    {"structure", OpSet::of(Op::Scan, Op::Contiguous, Op::Detach, Op::Copy, Op::Assign), "of values", is_settled},
     {"sink", Op::Sink, "several results", always},
 };
 
@@ -56,6 +56,7 @@ constexpr SpecRow kKernel[] = {
     {"store", Op::Store, "a scalar to an index of storage, in loops that no reduction below it closes", is_store},
     {"load", Op::Load, "from an index of a Param or Stage", is_access},
     {"accumulate", Op::Accumulate, "a scalar, folded over ranges, each named once", closes_ranges},
+    {"running", Op::Running, "scalars, over a sequence range", all_scalar},
     {"stage", Op::Stage, "a scalar, kept over ranges, each named once", closes_ranges},
     {"range", Op::Range, "counts to a scalar size", all_scalar},
     {"arithmetic", kArithmetic, "on scalars", all_scalar},

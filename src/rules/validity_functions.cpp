@@ -71,8 +71,9 @@ const Node* without_implied(Graph& graph, const Conjunction& conditions) {
 
 // Below a choice only so many nodes are looked at: a condition is worth finding near its choice, and chains of choices stay linear.
 constexpr size_t kReach = 64;
-// Not looked into: a reduction may close a range that the condition speaks of; a Load is executed whatever is chosen, so its gate stays.
-constexpr OpSet kOpaque = OpSet::of(Op::Accumulate, Op::Stage, Op::Load, Op::VectorLoad);
+// Not looked into: a reduction may close a range that the condition speaks of, and a Running goes through other values of it; a Load is
+// executed whatever is chosen, so its gate stays.
+constexpr OpSet kOpaque = OpSet::of(Op::Accumulate, Op::Running, Op::Stage, Op::Load, Op::VectorLoad);
 
 // The node with the conditions of a conjunction taken for true. Null if none occurs within reach.
 const Node* assuming(Graph& graph, const Node* root, const Conjunction& conditions) {

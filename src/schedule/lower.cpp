@@ -96,6 +96,7 @@ const Node* TensorLowering::combine(const Key& key, Sources values, const Node* 
   const Node* node = key.node;
   if (has(node->op, alu)) return graph_.with_sources(node, values);
   if (node->op == Op::Reduce) return accumulate(key, values[0]);
+  if (node->op == Op::Scan) return running(key, values);
   const Node* value = values[0];
   if (!valid) return value;
   // A gated load is 0 where its gate, which includes `valid`, is false.
@@ -143,6 +144,17 @@ const Node* TensorLowering::accumulate(const Key& key, const Node* value) {
   }
   if (node->reduce_op() == Op::Add) sources[0] = gate_factors(graph_, sources[0]);
   return graph_.make(Op::Accumulate, sources, Args(&node->args()[0], 1));
+}
+
+const Node* TensorLowering::running(const Key& key, Sources values) {
+  const Node* node = key.node;
+  const Node* range = key.tuple->source(size_t(node->arg(1)));
+  if (range->op != Op::Range) return values.back();  // of one element
+  const bool narrow = is_narrow_float(node->dtype);
+  std::vector<const Node*> sources;
+  for (const Node* value : values) sources.push_back(narrow ? graph_.cast(value, DType::float32) : value);
+  sources.push_back(range);
+  return graph_.cast(graph_.make(Op::Running, sources, node->args().first(1)), node->dtype);
 }
 
 }  // namespace whit

@@ -37,6 +37,7 @@ class TensorLowering {
   const Node* load(const Node* param, ShapeView shape, Place place);
   bool expand(const Key& key, const Node* root, std::vector<Key>& sources, const Node*& valid);
   const Node* accumulate(const Key& key, const Node* value);
+  const Node* running(const Key& key, Sources values);
 
   Graph& graph_;
   const std::unordered_map<const Node*, const Node*>& storage_;

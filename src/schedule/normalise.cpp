@@ -16,8 +16,10 @@ std::vector<const Node*> ranges_in_order(const std::vector<const Node*>& nodes) 
   for (const Node* node : nodes)
     if (node->op == Op::Range) ranges.push_back(node);
   std::ranges::stable_sort(ranges, [](const Node* a, const Node* b) {
-    const bool fold_a = a->axis_kind() == AxisKind::reduce, fold_b = b->axis_kind() == AxisKind::reduce;
-    return fold_a != fold_b ? fold_b : a->arg(0) < b->arg(0);
+    const auto depth = [](const Node* range) {
+      return range->axis_kind() == AxisKind::reduce ? 2 : range->axis_kind() == AxisKind::sequence ? 1 : 0;
+    };
+    return depth(a) != depth(b) ? depth(a) < depth(b) : a->arg(0) < b->arg(0);
   });
   WHIT_ASSERT(ranges.size() <= kMaxRanges, "a kernel with ", ranges.size(), " ranges");
   return ranges;

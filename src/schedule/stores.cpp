@@ -76,7 +76,7 @@ class Chooser {
     for (const Node* source : node->sources()) sources.push_back(&fact(source).estimate);
     fact(node).estimate = estimate(node, sources);
     count_terms(node);
-    if (node->op == Op::Contiguous || node->op == Op::Copy || node->op == Op::Assign) fact(node).forced = true;
+    if (node->op == Op::Contiguous || node->op == Op::Copy || node->op == Op::Assign || node->op == Op::Scan) fact(node).forced = true;
     if (node->op == Op::Copy && node->source(0)->op != Op::Param) fact(node->source(0)).forced = true;
   }
 
@@ -134,11 +134,12 @@ class Chooser {
   Use new_root(const Node* node) {
     std::vector<const Node*> index, nest;
     for (const Dim& dim : is_view_write(node) ? node->source(1)->shape() : node->shape()) {
+      const bool scanned = node->op == Op::Scan && int64_t(index.size()) == node->arg(1);
       if (dim.is(1)) {
         index.push_back(graph_.index(0));
         continue;
       }
-      index.push_back(graph_.range(int64_t(nest.size()), size_node(graph_, dim), AxisKind::loop));
+      index.push_back(graph_.range(int64_t(nest.size()), size_node(graph_, dim), scanned ? AxisKind::sequence : AxisKind::loop));
       nest.push_back(index.back());
     }
     Root& root = roots_.emplace_back();

@@ -136,33 +136,9 @@ Tensor Tensor::argmin(std::optional<int64_t> axis, bool keepdim, Site at) const 
 
 namespace {
 
-// Running sums along the last axis. Each element adds up those of its block up to itself; a long axis is cut into blocks, whose sums are
-// scanned the same way, so that the work stays near kBlock additions an element.
-constexpr int64_t kBlock = 64;
-
-Tensor scan_block(const Tensor& x) {
-  const int64_t size = x.shape(-1), rank = x.ndim();
-  std::vector<std::pair<int64_t, int64_t>> padding(size_t(rank), {0, 0});
-  padding.back() = {size - 1, 0};
-  const Tensor padded = x.pad(padding).unsqueeze(-1);
-  Sizes windows = padded.shape();
-  windows.back() = size;
-  const int64_t args[] = {rank - 1, rank, size, 1, 1};
-  return tensor_of(reduce(make(Op::Window, {node_of(padded.expand(windows), "cumsum")}, args), Op::Add, {rank})).squeeze(rank);
-}
-
-Tensor scan(const Tensor& x) {
-  const int64_t size = x.shape(-1);
-  if (size <= kBlock) return size <= 1 ? x : scan_block(x);
-  const int64_t blocks = (size + kBlock - 1) / kBlock;
-  std::vector<std::pair<int64_t, int64_t>> padding(size_t(x.ndim()), {0, 0});
-  padding.back() = {0, blocks * kBlock - size};
-  const Tensor rows = x.pad(padding).unflatten(-1, {blocks, kBlock}), within = scan_block(rows);
-  // What the blocks before add up to: the scan of their sums, moved on by one.
-  padding.back() = {1, -1};
-  const Tensor before = scan(rows.sum(-1, false, x.dtype())).pad(padding).unsqueeze(-1);
-  padding.back() = {0, size - blocks * kBlock};
-  return (within + before).flatten(-2).pad(padding);
+Tensor scan(const Tensor& x, Op op, int64_t axis, const char* operation) {
+  const int64_t args[] = {int64_t(op), axis};
+  return tensor_of(make(Op::Scan, {node_of(x, operation)}, args));
 }
 
 }  // namespace
@@ -174,7 +150,7 @@ Tensor Tensor::cumsum(int64_t axis, Site at) const {
   const Tensor typed = tensor_of(whit::cast(node, sum_type(node->dtype)));
   if (node->rank == 0 || numel() == 0) return typed;
   const Tensor wide = is_narrow_float(typed.dtype()) ? widened(typed) : typed;
-  return scan(wide.transpose(place, -1)).transpose(place, -1).cast(typed.dtype());
+  return scan(wide, Op::Add, place, "cumsum").cast(typed.dtype());
 }
 
 }  // namespace whit

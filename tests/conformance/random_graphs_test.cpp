@@ -46,7 +46,7 @@ class RandomTensors {
   }
 
   void step() {
-    switch (pick(14)) {
+    switch (pick(15)) {
       case 0: return add_input();
       case 1: return keep(unary());
       case 2:
@@ -60,6 +60,7 @@ class RandomTensors {
       case 10:
       case 11: return reduce();
       case 12: return window();
+      case 13: return scan();
       default: return store();
     }
   }
@@ -180,6 +181,18 @@ class RandomTensors {
     windows = trial.make(Op::Window, {windows}, {int64_t(axis), int64_t(axis) + 1, positions, stride, dilation});
     if (pick(2)) windows = trial.make(Op::Spread, {windows}, {int64_t(axis), int64_t(axis) + 1, size, stride, dilation});
     keep(pick(2) ? trial.make(Op::Reduce, {windows}, {int64_t(Op::Add), int64_t(axis) + 1}) : windows);
+  }
+
+  void scan() {
+    const NodeRef x = any();
+    if (!x->rank) return;
+    const size_t axis = pick(x->rank);
+    constexpr Op kOps[] = {Op::Add, Op::Max, Op::Min};
+    const Op op = kOps[pick(3)];
+    NodeRef scanned = trial.make(Op::Scan, {x}, {int64_t(op), int64_t(axis)});
+    if (op == Op::Add && is_float(x->dtype))  // as small as what it is of
+      scanned = trial.make(Op::Mul, {scanned, TensorGraph::shared().constant(x->dtype, 1 / double(sizes(x)[axis]))});
+    keep(scanned);
   }
 
   void store() { keep(trial.make(Op::Contiguous, {any()})); }

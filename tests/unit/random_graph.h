@@ -197,6 +197,10 @@ class RandomGraph {
       const auto alike = [&](const Node* node) { return node->dtype == value->dtype && std::ranges::equal(node->shape(), value->shape()); };
       return add(alike) && (pick(2) || add(alike));
     }
+    if (op == Op::Scan) {
+      args_ = {int64_t(any_fold()), int64_t(pick(value->rank + 1))};
+      return args_[1] < value->rank;
+    }
     if (op != Op::Reduce && op != Op::Accumulate && op != Op::Across) return true;
     args_ = {int64_t(any_fold())};
     if (op == Op::Across) return add(is_op(Op::Range));
@@ -210,7 +214,8 @@ class RandomGraph {
   bool choose_kernel(Op op) {
     const auto is_bool = [](const Node* node) { return node->dtype == DType::boolean; };
     switch (op) {
-      case Op::Range: args_ = {int64_t(pick(64)), int64_t(pick(6))}; return add(is_index);
+      case Op::Range: args_ = {int64_t(pick(64)), int64_t(pick(7))}; return add(is_index);
+      case Op::Running: args_ = {int64_t(any_fold())}; return add(has_value) && add(is_op(Op::Range));
       case Op::Stage: return add(has_value) && (pick(2) || add(is_op(Op::Range)));
       case Op::Local:
         dtype_ = any_type();

@@ -174,9 +174,19 @@ const Node* random_assign(Random& random, Lab& lab) {
   return lab.graph.make(Op::Assign, {old, lab.random_leaf(random, shape), view}, {1});
 }
 
+const Node* random_scan(Random& random, Lab& lab) {
+  constexpr Op kScanned[] = {Op::Add, Op::Mul, Op::MulAdd};
+  const std::vector<int64_t> shape = random_shape(random, 1);
+  const Op op = random.pick(kScanned);
+  std::vector<const Node*> sources{lab.random_leaf(random, shape)};
+  if (op == Op::MulAdd) sources.push_back(lab.random_leaf(random, shape));
+  return lab.graph.make(Op::Scan, sources, std::array{int64_t(op), some_axis(random, sources[0])});
+}
+
 const Node* random_example(Op op, Random& random, Lab& lab) {
   if (has(op, alu)) return random_alu(op, random, lab);
   if (op == Op::Assign) return random_assign(random, lab);
+  if (op == Op::Scan) return random_scan(random, lab);
   const Node* x = lab.random_leaf(random, random_shape(random, 2));
   if (has(op, movement)) return random_movement(op, random, lab.graph, x);
   if (op == Op::Reduce) return random_reduce(random, lab.graph, x);
@@ -250,6 +260,13 @@ TEST(Gradient, PowAtZero) {
   EXPECT_DOUBLE_EQ(dy[4], std::log(2.0));
   EXPECT_TRUE(std::isnan(dy[5]));  // a negative base is no curve over its exponent
   EXPECT_EQ(dx[6], 0);
+}
+
+TEST(Gradient, RunningProductsWithZeros) {
+  Lab lab;
+  const Node* x = lab.leaf({5}, {2, 0, 3, 0, 5});
+  const Node* products = lab.graph.make(Op::Scan, {x}, {int64_t(Op::Mul), 0});
+  EXPECT_EQ(lab.slope(products, x), (Values{1, 2 + 2 * 3, 0, 0, 0}));
 }
 
 TEST(Gradient, ProductsWithZeros) {
