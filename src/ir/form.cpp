@@ -43,6 +43,7 @@ constexpr Counts counts_of(Op op) {
     case Op::Spread: return {1, 1, 5, 5};
     case Op::Reduce: return {1, 1, 1, -1};
     case Op::Scan: return {1, 2, 2, 2};
+    case Op::Scatter: return {3, 3, 2, 2};
     case Op::Running: return {2, 3, 1, 1};
     case Op::Assign: return {2, 3, 1, 1};
     case Op::Sink: return {0, -1, 0, 0};
@@ -246,12 +247,29 @@ std::string fold_error(const Draft& d) {
   return std::ranges::all_of(d.sources.subspan(1), is_scalar_integer) ? right() : concat(name(d.op), " over something that is not a range");
 }
 
+std::string scatter_error(const Draft& d) {
+  const Node *old = d.sources[0], *value = d.sources[1], *index = d.sources[2];
+  if (value->dtype != old->dtype || !is_integer(index->dtype))
+    return concat("Scatter of ", name(value->dtype), " at ", name(index->dtype), " into ", name(old->dtype));
+  if (d.args[1] < 0 || d.args[1] >= old->rank) return concat("Scatter into ", to_string(old->shape()), " along axis ", d.args[1]);
+  if (!std::ranges::equal(value->shape(), index->shape()) || value->rank != old->rank)
+    return concat("Scatter of ", to_string(value->shape()), " at ", to_string(index->shape()), " into ", to_string(old->shape()));
+  for (size_t i = 0; i < old->rank; ++i)
+    if (int64_t(i) != d.args[1] && !(value->shape()[i] == old->shape()[i]))
+      return concat("Scatter of ", to_string(value->shape()), " into ", to_string(old->shape()), " along axis ", d.args[1]);
+  if (d.args[0] == int64_t(Op::Assign)) return right();
+  if (d.args[0] < 0 || uint64_t(d.args[0]) >= kOpCount || !kFolds.contains(Op(d.args[0]))) return "Scatter by an op that does not fold";
+  return has(Op(d.args[0]), integral) && is_float(old->dtype) ? concat("Scatter by ", name(Op(d.args[0])), " of ", name(old->dtype))
+                                                              : right();
+}
+
 std::string structure_error(const Draft& d) {
   if (d.op == Op::Sink) return right();
   for (const Node* source : d.sources)
     if (source->dtype == DType::none) return concat(name(d.op), " of something without a value");
   if (d.op == Op::Assign && d.sources[1]->dtype != d.sources[0]->dtype)
     return concat("Assign of ", name(d.sources[1]->dtype), " to ", name(d.sources[0]->dtype));
+  if (d.op == Op::Scatter) return scatter_error(d);
   if (d.op == Op::Scan) {
     if (d.args[1] < 0 || d.args[1] >= d.sources[0]->rank)
       return concat("Scan of ", to_string(d.sources[0]->shape()), " along axis ", d.args[1]);
@@ -338,6 +356,7 @@ ArgKind arg_kind(Op op, size_t position) {
     case Op::Shrink: return ArgKind::size;
     case Op::Reduce:
     case Op::Scan:
+    case Op::Scatter:
     case Op::Accumulate:
     case Op::Running:
     case Op::Across: return position == 0 ? ArgKind::op : ArgKind::number;

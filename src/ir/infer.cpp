@@ -105,6 +105,7 @@ void infer_other(Draft& d) {
     case Op::VectorLoad: d.dtype = d.sources[0]->dtype; break;
     case Op::Bind:
     case Op::Scan:
+    case Op::Scatter:
     case Op::Contiguous:
     case Op::Detach:
     case Op::Copy:

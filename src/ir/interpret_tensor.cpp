@@ -45,6 +45,7 @@ class Evaluation {
       case Op::Iota: return counted(sizes_of(node)[0], 0);
       case Op::Reduce: return reduced(node);
       case Op::Scan: return scanned(node);
+      case Op::Scatter: return scattered(node);
       case Op::Contiguous:
       case Op::Detach:
       case Op::Copy: return value_of(node, 0);
@@ -116,6 +117,22 @@ class Evaluation {
         for (int64_t i = column; i < start + row; i += inner)
           result.values[size_t(i)] = state.next(result.values[size_t(i)], value_of(node, node->source_count - 1).values[size_t(i)]);
       }
+    return result;
+  }
+
+  TensorValue scattered(const Node* node) const {
+    const size_t axis = size_t(node->arg(1));
+    TensorValue result = value_of(node, 0);
+    const TensorValue &value = value_of(node, 1), &place = value_of(node, 2);
+    std::vector<int64_t> index(value.shape.size());
+    for (size_t i = 0; i < value.values.size(); ++i, advance(index, value.shape)) {
+      std::vector<int64_t> target = index;
+      target[axis] = place.values[i];
+      if (target[axis] < 0 || target[axis] >= result.shape[axis]) continue;
+      Bits& old = result.values[size_t(offset_of(result.shape, target))];
+      const Bits operands[2] = {old, value.values[i]};
+      old = node->reduce_op() == Op::Assign ? value.values[i] : evaluate(node->reduce_op(), node->dtype, operands);
+    }
     return result;
   }
 

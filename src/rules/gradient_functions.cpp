@@ -124,6 +124,44 @@ const Node* scan(Graph& graph, const Node* node, const Node* dy, size_t source) 
   }
 }
 
+// out[… i …] = x[… index[… i …] …] along the axis, 0 where the index lies outside: the sum over all places of those asked for.
+static const Node* gathered(Graph& graph, const Node* x, const Node* index, int64_t axis) {
+  const int64_t rank = x->rank, size = x->shape()[size_t(axis)].size;
+  const auto move = [&](Op op, const Node* from, Args args) { return graph.make(op, Sources(&from, 1), args); };
+  std::vector<int64_t> wide, of_x, of_index, line(size_t(rank) + 1, 1), order;
+  for (int64_t i = 0; i < rank; ++i) {
+    wide.push_back(index->shape()[size_t(i)].size);
+    of_index.push_back(wide.back());
+    of_x.push_back(i == axis ? 1 : x->shape()[size_t(i)].size);
+    if (i != axis) order.push_back(i);
+  }
+  wide.push_back(size);
+  of_index.push_back(1);
+  of_x.push_back(size);
+  line.back() = size;
+  order.push_back(axis);
+  const Node* moved = move(Op::Reshape, move(Op::Permute, x, order), of_x);
+  const Node* position = move(Op::Reshape, graph.make(Op::Iota, Sources{}, Args(&size, 1)), line);
+  const Node* other = graph.make(Op::NotEqual, {move(Op::Expand, graph.cast(position, index->dtype), wide),
+                                                move(Op::Expand, move(Op::Reshape, index, of_index), wide)});
+  const Node* chosen = graph.where(other, graph.constant(x->dtype, 0), move(Op::Expand, moved, wide));
+  const int64_t fold[] = {int64_t(Op::Add), rank};
+  of_index.pop_back();
+  return move(Op::Reshape, move(Op::Reduce, chosen, fold), of_index);
+}
+
+// Where a value is written over, the old one has no gradient; each value written has that of its place, also where several meet.
+const Node* scatter(Graph& graph, const Node* node, const Node* dy, size_t source) {
+  const Op op = node->reduce_op();
+  WHIT_ASSERT(op == Op::Add || op == Op::Assign, "a Scatter by ", name(op), " has no gradient");
+  if (source == 2) return nullptr;
+  if (source == 1) return gathered(graph, dy, node->source(2), node->arg(1));
+  if (op == Op::Add) return dy;
+  const Node* nothing = filled(graph, graph.constant(dy->dtype, 0), node->source(1)->shape());
+  const Node* sources[] = {dy, nothing, node->source(2)};
+  return graph.make(Op::Scatter, sources, node->args());
+}
+
 const Node* pass(Graph&, const Node*, const Node* dy, size_t) { return dy; }
 
 const Node* copy(Graph& graph, const Node* node, const Node* dy, size_t) {

@@ -18,6 +18,7 @@ const Node* flip(Graph& graph, const Node* node, const Node* dy, size_t source);
 const Node* window(Graph& graph, const Node* node, const Node* dy, size_t source);
 const Node* spread(Graph& graph, const Node* node, const Node* dy, size_t source);
 const Node* reduce(Graph& graph, const Node* node, const Node* dy, size_t source);
+const Node* scatter(Graph& graph, const Node* node, const Node* dy, size_t source);
 const Node* scan(Graph& graph, const Node* node, const Node* dy, size_t source);
 const Node* pass(Graph& graph, const Node* node, const Node* dy, size_t source);
 const Node* copy(Graph& graph, const Node* node, const Node* dy, size_t source);

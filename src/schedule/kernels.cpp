@@ -74,8 +74,10 @@ class Builder {
   }
 
   // Whether a write may go to the storage of the version before it, which nothing then can be read from any more.
-  bool may_overwrite(const Node* old) {
+  bool may_overwrite(const Node* write, const Node* old) {
     if (kept_.contains(old)) return false;
+    if (write->op == Op::Scatter && (old->op == Op::Param || in_place_.contains(old)))
+      return false;  // it is no new version of a handle's storage
     if (old->op == Op::Param ? !request_.writable[size_t(old->arg(0))] : !in_place_.contains(old) && !request_.chain_writes) return false;
     return kept_.insert(old).second;
   }
@@ -85,7 +87,8 @@ class Builder {
   // Chooses the buffer a stored node's value goes to.
   void place(const Node* node) {
     int buffer = -1;
-    if (const Node* old = node->op == Op::Assign ? written(node) : nullptr; old && may_overwrite(old)) {
+    const Node* old = node->op == Op::Assign || node->op == Op::Scatter ? written(node) : nullptr;
+    if (old && may_overwrite(node, old)) {
       buffer = old->op == Op::Param ? int(old->arg(0)) : buffer_of_.at(old);
       overwrites_.insert(node);
       if (old->op == Op::Param || in_place_.contains(old)) in_place_.insert(node);
@@ -112,9 +115,10 @@ class Builder {
     if (element_count(node->shape()) == 0) return;
     if (node->op == Op::Copy) return build_copy(node);
     int first = -1;
-    if (is_view_write(node) && !overwrites_.contains(node)) first = build_old_version(node);
-    const ShapeView shape = node->op == Op::Assign ? node->source(1)->shape() : node->shape();
+    if (is_partial_write(node) && !overwrites_.contains(node)) first = build_old_version(node);
+    const ShapeView shape = node->op == Op::Assign || node->op == Op::Scatter ? node->source(1)->shape() : node->shape();
     if (element_count(shape) == 0) return;
+    if (node->op == Op::Scatter) return build_scatter(store, first);
     TensorLowering lowering(graph_, storage_);
     const Node* value = lowering.value(node, store.place, store.nest);
     const Node *param = storage_.at(node), *index = written_index(store);
@@ -134,6 +138,36 @@ class Builder {
     }
     draft.sink = store_sink({store_of(param, index, value)});
     drafts_.push_back(std::move(draft));
+  }
+
+  // In a loop along the axis, in order: what is at the place, by the op with the value, goes back to the place.
+  void build_scatter(const StoredTensor& store, int first) {
+    const Node *node = store.node, *param = storage_.at(node);
+    const size_t axis = size_t(node->arg(1));
+    TensorLowering lowering(graph_, storage_);
+    const Node* value = lowering.operand(node->source(1), store.place, store.nest);
+    const Node* at = graph_.cast(lowering.operand(node->source(2), store.place, store.nest), DType::index);
+    StepDraft draft{.to = {buffer_of_.at(node)}, .reads = lowering.reads(), .writes = {node}, .after = first, .device = device_of(node)};
+    for (const Node** part : {&value, &at})
+      if (reads_elsewhere(*part, param, graph_.range(63, param->arg(1), AxisKind::loop))) *part = set_aside(store, *part, draft);
+    std::vector<const Node*> tuple(store.place.tuple->sources().begin(), store.place.tuple->sources().end());
+    tuple[axis] = at;
+    const Node* place = flat_index(graph_, node->shape(), graph_.make(Op::Sink, tuple));
+    const Node* inside = graph_.both(graph_.less(graph_.index(-1), at), graph_.less(at, size_node(graph_, node->shape()[axis])));
+    if (node->reduce_op() != Op::Assign) value = graph_.make(node->reduce_op(), {graph_.make(Op::Load, {param, place, inside}), value});
+    draft.sink = store_sink({graph_.make(Op::Store, {param, place, value, inside})});
+    drafts_.push_back(std::move(draft));
+  }
+
+  // A value that a write would spoil while it is read is finished before, in a buffer of its own.
+  const Node* set_aside(const StoredTensor& store, const Node* value, StepDraft& draft) {
+    const int aside = new_buffer(value->dtype, element_count(store.node->source(1)->shape()), draft.device);
+    const Node* place = flat_index(graph_, store.node->source(1)->shape(), store.place.tuple);
+    StepDraft before{.to = {aside}, .reads = draft.reads, .writes = {}, .after = draft.after, .device = draft.device};
+    before.sink = store_sink({store_of(param_of(aside), place, value)});
+    drafts_.push_back(std::move(before));
+    draft.after = int(drafts_.size() - 1);
+    return graph_.make(Op::Load, {param_of(aside), place});
   }
 
   // A write to a part of storage that has to stay as it is starts from a copy. Gives the number of the draft.

@@ -13,8 +13,8 @@ size_t TensorLowering::KeyHash::operator()(const Key& key) const {
   return mix(mix(mix(key.node->hash, key.tuple->hash), key.gate ? key.gate->hash : 0), key.nest->hash);
 }
 
-const Node* TensorLowering::value(const Node* root, Place place, const Node* nest) {
-  const Key first{root, place.tuple, place.gate, nest};
+const Node* TensorLowering::find(const Node* node, const Node* root, Place place, const Node* nest) {
+  const Key first{node, place.tuple, place.gate, nest};
   std::vector<Key> stack{first}, sources;
   std::vector<const Node*> values;
   while (!stack.empty()) {
@@ -42,7 +42,7 @@ const Node* TensorLowering::value(const Node* root, Place place, const Node* nes
     done_.emplace(key, combine(key, values, valid));
   }
   const Node* result = done_.at(first);
-  done_.erase(first);  // elsewhere the root is read from its storage
+  if (root) done_.erase(first);  // elsewhere the root is read from its storage
   return result;
 }
 
@@ -69,9 +69,7 @@ bool TensorLowering::expand(const Key& key, const Node* root, std::vector<Key>& 
   if (node->op == Op::Iota) return done_.emplace(key, key.tuple->source(0)), false;
   if (node->op == Op::Bind) return done_.emplace(key, node->source(0)), false;
   if (has(node->op, leaf)) return done_.emplace(key, node), false;
-  const size_t first = node->op == Op::Assign ? 1 : 0, last = node->op == Op::Assign    ? 2
-                                                              : has(node->op, movement) ? 1
-                                                                                        : node->sources().size();
+  const auto [first, last] = sources_read(node);
   for (size_t i = first; i < last; ++i) {
     const SourceUse use = source_use(graph_, node, i, place, key.nest);
     valid = use.valid;

@@ -14,7 +14,10 @@ class TensorLowering {
   TensorLowering(Graph& graph, const std::unordered_map<const Node*, const Node*>& storage) : graph_(graph), storage_(storage) {}
 
   /// The scalar value of `node` at `place`, computed inside the loops of `nest`. `root` itself is computed even if it is stored.
-  const Node* value(const Node* root, Place place, const Node* nest);
+  const Node* value(const Node* root, Place place, const Node* nest) { return find(root, root, place, nest); }
+
+  /// The same, read from storage where `node` is stored.
+  const Node* operand(const Node* node, Place place, const Node* nest) { return find(node, nullptr, place, nest); }
 
   /// From now on `node` read at `place` is this value, not its storage: both are computed in one kernel.
   void share(const Node* node, Place place, const Node* value) { shared_.push_back({node, place, value}); }
@@ -32,6 +35,7 @@ class TensorLowering {
   };
   struct Frame;
 
+  const Node* find(const Node* node, const Node* root, Place place, const Node* nest);
   const Node* combine(const Key& key, Sources values, const Node* valid);
   const Node* read(const Node* param, const Node* node, Place place);
   const Node* load(const Node* param, ShapeView shape, Place place);

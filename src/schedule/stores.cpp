@@ -77,6 +77,12 @@ class Chooser {
     fact(node).estimate = estimate(node, sources);
     count_terms(node);
     if (node->op == Op::Contiguous || node->op == Op::Copy || node->op == Op::Assign || node->op == Op::Scan) fact(node).forced = true;
+    if (node->op == Op::Scatter) {
+      fact(node).forced = true;
+      const Node* old = node->source(0);
+      while (old->op == Op::Reshape && old->sources().size() == 1) old = old->source(0);
+      if (old->op != Op::Param) fact(old).forced = true;
+    }
     if (node->op == Op::Copy && node->source(0)->op != Op::Param) fact(node->source(0)).forced = true;
   }
 
@@ -133,8 +139,8 @@ class Chooser {
 
   Use new_root(const Node* node) {
     std::vector<const Node*> index, nest;
-    for (const Dim& dim : is_view_write(node) ? node->source(1)->shape() : node->shape()) {
-      const bool scanned = node->op == Op::Scan && int64_t(index.size()) == node->arg(1);
+    for (const Dim& dim : is_partial_write(node) ? node->source(1)->shape() : node->shape()) {
+      const bool scanned = (node->op == Op::Scan || node->op == Op::Scatter) && int64_t(index.size()) == node->arg(1);
       if (dim.is(1)) {
         index.push_back(graph_.index(0));
         continue;
@@ -155,10 +161,7 @@ class Chooser {
     root.folds += node->op == Op::Reduce;
     if (root.node != node && root.pending > 0) --root.pending;
     if (node->op == Op::Copy) return;
-    // An Assign reads its value; of the old version it only takes the storage.
-    const size_t first = node->op == Op::Assign ? 1 : 0, last = node->op == Op::Assign    ? 2
-                                                                : has(node->op, movement) ? 1
-                                                                                          : node->sources().size();
+    const auto [first, last] = sources_read(node);
     for (size_t i = first; i < last; ++i) {
       const Node* source = node->source(i);
       if (has(source->op, leaf) && source->op != Op::Param) continue;
@@ -243,6 +246,14 @@ class Chooser {
 };
 
 }  // namespace
+
+bool is_partial_write(const Node* node) { return is_view_write(node) || node->op == Op::Scatter; }
+
+std::pair<size_t, size_t> sources_read(const Node* node) {
+  if (node->op == Op::Assign) return {1, 2};
+  if (node->op == Op::Scatter) return {1, 3};
+  return {0, has(node->op, movement) ? 1 : node->sources().size()};
+}
 
 bool is_view_write(const Node* node) { return node->op == Op::Assign && node->sources().size() == 3; }
 

@@ -28,6 +28,11 @@ struct StoredTensor {
 
 /// Assign(old version, value, view of the old version): the value goes to the places that the view shows.
 bool is_view_write(const Node* node);
+/// That, or a Scatter: its kernel goes over the elements of the value, and the rest of the storage stays as it was.
+bool is_partial_write(const Node* node);
+
+/// Which sources a node reads, as [first, last): of the old version a write only takes the storage, and sizes are no tensors.
+std::pair<size_t, size_t> sources_read(const Node* node);
 
 /// The stored tensors of a request, each after those it is computed from.
 std::vector<StoredTensor> choose_stores(Graph& graph, const std::vector<const Node*>& outputs,

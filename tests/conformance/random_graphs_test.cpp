@@ -46,7 +46,7 @@ class RandomTensors {
   }
 
   void step() {
-    switch (pick(15)) {
+    switch (pick(16)) {
       case 0: return add_input();
       case 1: return keep(unary());
       case 2:
@@ -61,6 +61,7 @@ class RandomTensors {
       case 11: return reduce();
       case 12: return window();
       case 13: return scan();
+      case 14: return scatter();
       default: return store();
     }
   }
@@ -193,6 +194,24 @@ class RandomTensors {
     if (op == Op::Add && is_float(x->dtype))  // as small as what it is of
       scanned = trial.make(Op::Mul, {scanned, TensorGraph::shared().constant(x->dtype, 1 / double(sizes(x)[axis]))});
     keep(scanned);
+  }
+
+  void scatter() {
+    const NodeRef old = any();
+    if (!old->rank) return;
+    const size_t axis = pick(old->rank);
+    std::vector<int64_t> shape = sizes(old), line(shape.size(), 1);
+    shape[axis] = line[axis] = int64_t(1 + pick(9));
+    // Places that meet, places outside, the same for all rows or not.
+    std::vector<Bits> places;
+    for (int64_t i = 0; i < line[axis]; ++i) places.push_back(int64_t(pick(size_t(sizes(old)[axis]) + 2)) - 1);
+    NodeRef index = trial.make(Op::Expand, {trial.store(DType::int32, line, places)}, shape);
+    NodeRef value =
+        trial.store(old->dtype, line, std::vector<Bits>(size_t(line[axis]), is_float(old->dtype) ? bits_of_float(old->dtype, 0.75) : 3));
+    value = trial.make(Op::Expand, {value}, shape);
+    if (shape == sizes(old) && pick(2)) value = old;
+    constexpr Op kOps[] = {Op::Add, Op::Max, Op::Assign};
+    keep(trial.make(Op::Scatter, {old, value, index}, {int64_t(kOps[pick(3)]), int64_t(axis)}));
   }
 
   void store() { keep(trial.make(Op::Contiguous, {any()})); }

@@ -197,6 +197,18 @@ class RandomGraph {
       const auto alike = [&](const Node* node) { return node->dtype == value->dtype && std::ranges::equal(node->shape(), value->shape()); };
       return add(alike) && (pick(2) || add(alike));
     }
+    if (op == Op::Scatter) {
+      args_ = {pick(2) ? int64_t(Op::Assign) : int64_t(any_fold()), int64_t(pick(value->rank + 1))};
+      const auto fits = [&](const Node* node) {
+        if (node->rank != value->rank) return false;
+        for (size_t i = 0; i < value->rank; ++i)
+          if (int64_t(i) != args_[1] && !(node->shape()[i] == value->shape()[i])) return false;
+        return true;
+      };
+      if (args_[1] == value->rank || !add([&](const Node* node) { return node->dtype == value->dtype && fits(node); })) return false;
+      const Node* written = sources_[1];
+      return add([&](const Node* node) { return is_integer(node->dtype) && std::ranges::equal(node->shape(), written->shape()); });
+    }
     if (op == Op::Scan) {
       args_ = {int64_t(any_fold()), int64_t(pick(value->rank + 1))};
       return args_[1] < value->rank;

@@ -183,10 +183,28 @@ const Node* random_scan(Random& random, Lab& lab) {
   return lab.graph.make(Op::Scan, sources, std::array{int64_t(op), some_axis(random, sources[0])});
 }
 
+const Node* random_scatter(Random& random, Lab& lab) {
+  std::vector<int64_t> shape = random_shape(random, 1);
+  const Node* old = lab.random_leaf(random, shape);
+  const int64_t axis = some_axis(random, old), size = shape[size_t(axis)];
+  shape[size_t(axis)] = random.between(1, 4);
+  // Places that meet only where the op allows it: written over, a value has no slope.
+  const bool adds = random.coin();
+  const Node* places = lab.graph.make(Op::Iota, Sources{}, Args(&shape[size_t(axis)], 1));
+  if (adds) places = lab.graph.make(Op::Remainder, {places, lab.graph.index(std::max<int64_t>(size - 1, 1))});
+  std::vector<int64_t> line(shape.size(), 1);
+  line[size_t(axis)] = shape[size_t(axis)];
+  places = lab.graph.make(Op::Reshape, Sources(&places, 1), line);
+  places = lab.graph.make(Op::Expand, Sources(&places, 1), shape);
+  const int64_t args[] = {int64_t(adds ? Op::Add : Op::Assign), axis};
+  return lab.graph.make(Op::Scatter, {old, lab.random_leaf(random, shape), places}, {args[0], args[1]});
+}
+
 const Node* random_example(Op op, Random& random, Lab& lab) {
   if (has(op, alu)) return random_alu(op, random, lab);
   if (op == Op::Assign) return random_assign(random, lab);
   if (op == Op::Scan) return random_scan(random, lab);
+  if (op == Op::Scatter) return random_scatter(random, lab);
   const Node* x = lab.random_leaf(random, random_shape(random, 2));
   if (has(op, movement)) return random_movement(op, random, lab.graph, x);
   if (op == Op::Reduce) return random_reduce(random, lab.graph, x);
