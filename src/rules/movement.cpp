@@ -37,6 +37,7 @@ constexpr Rule kRows[] = {
     {"reduce_single", anything, any(Op::Reduce, x), reduce_single, "a reduction over axes of size 1 keeps the values", example_reduce_single, grows("an addition of 0.0 takes the place of a sum")},
     {"reduce_reduce", anything, any(Op::Reduce, any(Op::Reduce, x)), reduce_reduce, "reductions by one op, where their order does not matter, are one", example_reduce_reduce},
     {"reduce_scalar", anything, any(Op::Reduce, expand(reshape(x))), reduce_scalar, "the maximum of a tensor of one number is that number, its sum a product, where that is exact", example_reduce_scalar, one_stretch},
+    {"sum_as_scatter", anything, any(Op::Reduce, where(x != y, 0, z)), sum_as_scatter, "a sum of which each term goes to one place adds it there", example_sum_as_scatter, grows("the loop over the places goes")},
 };
 // clang-format on
 

@@ -23,6 +23,7 @@ const Node* scalar_operand(const Match& match, Graph& graph);
 const Node* reduce_single(const Match& match, Graph& graph);
 const Node* reduce_reduce(const Match& match, Graph& graph);
 const Node* reduce_scalar(const Match& match, Graph& graph);
+const Node* sum_as_scatter(const Match& match, Graph& graph);
 
 const Node* example_needless(Random& random, Graph& graph);
 const Node* example_reshape(Random& random, Graph& graph);
@@ -42,5 +43,6 @@ const Node* example_scalar_operand(Random& random, Graph& graph);
 const Node* example_reduce_single(Random& random, Graph& graph);
 const Node* example_reduce_reduce(Random& random, Graph& graph);
 const Node* example_reduce_scalar(Random& random, Graph& graph);
+const Node* example_sum_as_scatter(Random& random, Graph& graph);
 
 }  // namespace whit::movements
