@@ -216,14 +216,13 @@ Tensor scatter_places(const Selection& selection, const Tensor& value) {
   const int64_t count = product(picked);
   flat.push_back(count);
   const Tensor values = value.expand(target).permute(order).reshape(flat);
-  Tensor last = Tensor::full({g.places}, -1, {.dtype = DType::int64});  // the last value for each place
-  if (count > 0) {
-    const Sizes pairs{g.places, count};
-    last = (tensor_of(places(pairs, 0, g.place.dtype())) == g.place.reshape({1, count}).expand(pairs))
-               .where(tensor_of(places(pairs, 1, DType::int64)), -1)
-               .max(1);
-  }
-  const Tensor written = (last >= 0).where(pick(last.unsqueeze(1), values.unsqueeze(-2)), g.merged);
+  Sizes line(flat.size(), 1);
+  line.back() = count;
+  const Tensor index = g.place.reshape(line).expand(flat);
+  const int64_t args[] = {int64_t(Op::Assign), int64_t(flat.size()) - 1};
+  const DType type = promote(g.merged.dtype(), values.dtype());
+  const Tensor old = g.merged.cast(type), typed = values.cast(type);
+  const Tensor written = tensor_of(make(Op::Scatter, {node_of(old, "index"), node_of(typed, "index"), node_of(index, "index")}, args));
   Sizes apart(merged.begin(), merged.end() - 1);
   apart.insert(apart.end(), g.places_shape.begin(), g.places_shape.end());
   std::vector<int64_t> back(g.order.size());
