@@ -277,7 +277,27 @@ class Tensor {
   Tensor all(Axes axes = {}, bool keepdim = false, Site at = {}) const;
   Tensor argmax(std::optional<int64_t> axis = {}, bool keepdim = false, Site at = {}) const;  ///< int32; the first one, NaN before all
   Tensor argmin(std::optional<int64_t> axis = {}, bool keepdim = false, Site at = {}) const;
+
+  // ---- Scans: element i tells of elements 0 … i along the axis ----
   Tensor cumsum(int64_t axis = 0, Site at = {}) const;
+  Tensor cumprod(int64_t axis = 0, Site at = {}) const;
+  std::pair<Tensor, Tensor> cummax(int64_t axis = 0, Site at = {}) const;  ///< values, and the last places they stand at; NaN is greatest
+  std::pair<Tensor, Tensor> cummin(int64_t axis = 0, Site at = {}) const;
+  Tensor logcumsumexp(int64_t axis = 0, Site at = {}) const;
+
+  // ---- Order: equal elements stay as they stand; NaN counts as the greatest ----
+  std::pair<Tensor, Tensor> sort(int64_t axis = -1, bool descending = false, Site at = {}) const;  ///< values, and their places (int32)
+  Tensor argsort(int64_t axis = -1, bool descending = false, Site at = {}) const;
+  std::pair<Tensor, Tensor> topk(int64_t count, int64_t axis = -1, bool largest = true, Site at = {}) const;  ///< sorted
+
+  // ---- To places: along the axis, out[… index[i] …] op= source[i], in order; an index outside is left out ----
+  Tensor scatter(int64_t axis, const Tensor& index, const Operand& source) const;  ///< of several for one place, the last
+  Tensor scatter_add(int64_t axis, const Tensor& index, const Operand& source) const;
+  /// "sum", "prod", "mean", "amax" or "amin" of what comes to a place, with what is there if `include_self`.
+  Tensor scatter_reduce(int64_t axis, const Tensor& index, const Tensor& source, const std::string& reduce, bool include_self = true,
+                        Site at = {}) const;
+  /// `scatter_add` with one index for each slice along the axis.
+  Tensor index_add(int64_t axis, const Tensor& index, const Tensor& source, Site at = {}) const;
 
   // ---- Contractions: narrow floats add up in float32, small integers in (u)int32 ----
   Tensor matmul(const Tensor& b, Site at = {}) const;  ///< as NumPy's: vectors, matrices, batches that broadcast

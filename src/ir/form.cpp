@@ -270,6 +270,11 @@ std::string structure_error(const Draft& d) {
   if (d.op == Op::Assign && d.sources[1]->dtype != d.sources[0]->dtype)
     return concat("Assign of ", name(d.sources[1]->dtype), " to ", name(d.sources[0]->dtype));
   if (d.op == Op::Scatter) return scatter_error(d);
+  if (d.op == Op::Order) {
+    const Node* keys = d.sources[0];
+    const bool sortable = is_integer(keys->dtype) && !is_signed(keys->dtype) && keys->rank > 0 && !is_symbolic(keys->shape());
+    return sortable ? right() : concat("Order of ", name(keys->dtype), " ", to_string(keys->shape()));
+  }
   if (d.op == Op::Scan) {
     if (d.args[1] < 0 || d.args[1] >= d.sources[0]->rank)
       return concat("Scan of ", to_string(d.sources[0]->shape()), " along axis ", d.args[1]);

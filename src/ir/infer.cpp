@@ -101,6 +101,10 @@ void infer_other(Draft& d) {
       d.dtype = DType::index;
       d.shape.assign(1, size_argument(d, d.args[0]));
       break;
+    case Op::Order:
+      d.dtype = DType::int32;
+      d.shape.assign(d.sources[0]->shape().begin(), d.sources[0]->shape().end());
+      break;
     case Op::Load:
     case Op::VectorLoad: d.dtype = d.sources[0]->dtype; break;
     case Op::Bind:

@@ -46,6 +46,7 @@ class Evaluation {
       case Op::Reduce: return reduced(node);
       case Op::Scan: return scanned(node);
       case Op::Scatter: return scattered(node);
+      case Op::Order: return ordered(node);
       case Op::Contiguous:
       case Op::Detach:
       case Op::Copy: return value_of(node, 0);
@@ -132,6 +133,19 @@ class Evaluation {
       Bits& old = result.values[size_t(offset_of(result.shape, target))];
       const Bits operands[2] = {old, value.values[i]};
       old = node->reduce_op() == Op::Assign ? value.values[i] : evaluate(node->reduce_op(), node->dtype, operands);
+    }
+    return result;
+  }
+
+  TensorValue ordered(const Node* node) const {
+    const TensorValue& keys = value_of(node, 0);
+    TensorValue result{keys.shape, {}};
+    const size_t size = size_t(keys.shape.back());
+    for (size_t start = 0; start < keys.values.size(); start += size) {
+      std::vector<Bits> places(size);
+      for (size_t i = 0; i < size; ++i) places[i] = Bits(i);
+      std::ranges::stable_sort(places, {}, [&](Bits place) { return uint64_t(keys.values[start + size_t(place)]); });
+      result.values.insert(result.values.end(), places.begin(), places.end());
     }
     return result;
   }

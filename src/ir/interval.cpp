@@ -134,6 +134,7 @@ Interval infer_interval(const Draft& d) {
       if (source->dtype == DType::uint64) return interval_of(d.dtype);
     return elementwise(d);
   }
+  if (d.op == Op::Order) return {0, std::max<int64_t>(d.shape.back().size, 1) - 1};
   if ((d.op == Op::Scan || d.op == Op::Running) && (d.args[0] == int64_t(Op::Max) || d.args[0] == int64_t(Op::Min)))
     return of(d.sources[0]);
   if ((has(d.op, reduces) || d.op == Op::Across) && (d.args[0] == int64_t(Op::Max) || d.args[0] == int64_t(Op::Min)) &&

@@ -150,16 +150,55 @@ static const Node* gathered(Graph& graph, const Node* x, const Node* index, int6
   return move(Op::Reshape, move(Op::Reduce, chosen, fold), of_index);
 }
 
+static const Node* scattered(Graph& graph, const Node* like, Op op, const Node* old, const Node* value) {
+  const Node* sources[] = {old, value, like->source(2)};
+  const int64_t args[] = {int64_t(op), like->arg(1)};
+  return graph.make(Op::Scatter, sources, args);
+}
+
+// Of an extreme, those that equal it share the gradient equally.
+static const Node* scatter_extreme(Graph& graph, const Node* node, const Node* dy, size_t source) {
+  const Node *one = graph.constant(dy->dtype, 1), *zero = graph.constant(dy->dtype, 0), *index = node->source(2);
+  const auto met = [&](const Node* value, const Node* extreme) {
+    return graph.where(graph.make(Op::NotEqual, {value, extreme}), zero, one);
+  };
+  const Node* old_met = met(node->source(0), node);
+  const Node* value_met = met(node->source(1), gathered(graph, node, index, node->arg(1)));
+  const Node* share = graph.make(Op::Divide, {dy, scattered(graph, node, Op::Add, old_met, value_met)});
+  if (source == 0) return graph.where(graph.make(Op::NotEqual, {node->source(0), node}), zero, share);
+  return graph.mul(value_met, gathered(graph, share, index, node->arg(1)));
+}
+
+// Of a product, the product of the others: with P that of all that are not zero and Z the number of zeros, P / x where Z is 0, and P for
+// the only zero.
+static const Node* scatter_product(Graph& graph, const Node* node, const Node* dy, size_t source) {
+  const Node *one = graph.constant(dy->dtype, 1), *zero = graph.constant(dy->dtype, 0);
+  const auto other = [&](const Node* a, const Node* b) { return graph.make(Op::NotEqual, {a, b}); };
+  const auto factor = [&](const Node* x) { return graph.where(other(x, zero), x, one); };
+  const auto is_zero = [&](const Node* x) { return graph.where(other(x, zero), zero, one); };
+  const Node *old = node->source(0), *value = node->source(1);
+  const Node* product = graph.mul(scattered(graph, node, Op::Mul, factor(old), factor(value)), dy);
+  const Node* zeros = scattered(graph, node, Op::Add, is_zero(old), is_zero(value));
+  const Node* x = old;
+  if (source == 1) {
+    x = value;
+    product = gathered(graph, product, node->source(2), node->arg(1));
+    zeros = gathered(graph, zeros, node->source(2), node->arg(1));
+  }
+  const Node* of_a_factor = graph.where(other(zeros, zero), zero, graph.make(Op::Divide, {product, factor(x)}));
+  return graph.where(other(x, zero), of_a_factor, graph.where(other(zeros, one), zero, product));
+}
+
 // Where a value is written over, the old one has no gradient; each value written has that of its place, also where several meet.
 const Node* scatter(Graph& graph, const Node* node, const Node* dy, size_t source) {
   const Op op = node->reduce_op();
-  WHIT_ASSERT(op == Op::Add || op == Op::Assign, "a Scatter by ", name(op), " has no gradient");
   if (source == 2) return nullptr;
+  if (op == Op::Max || op == Op::Min) return scatter_extreme(graph, node, dy, source);
+  if (op == Op::Mul) return scatter_product(graph, node, dy, source);
+  WHIT_ASSERT(op == Op::Add || op == Op::Assign, "a Scatter by ", name(op), " has no gradient");
   if (source == 1) return gathered(graph, dy, node->source(2), node->arg(1));
   if (op == Op::Add) return dy;
-  const Node* nothing = filled(graph, graph.constant(dy->dtype, 0), node->source(1)->shape());
-  const Node* sources[] = {dy, nothing, node->source(2)};
-  return graph.make(Op::Scatter, sources, node->args());
+  return scattered(graph, node, Op::Assign, dy, filled(graph, graph.constant(dy->dtype, 0), node->source(1)->shape()));
 }
 
 const Node* pass(Graph&, const Node*, const Node* dy, size_t) { return dy; }

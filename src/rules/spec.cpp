@@ -47,7 +47,7 @@ constexpr SpecRow kTensor[] = {
     {"arithmetic", kArithmetic, "elementwise, on values", is_settled},
     {"movement", OpSet::with(movement), "of a value", is_settled},
     {"reduction", Op::Reduce, "over axes of a value", is_settled},
-    {"structure", OpSet::of(Op::Scan, Op::Scatter, Op::Contiguous, Op::Detach, Op::Copy, Op::Assign), "of values", is_settled},
+    {"structure", OpSet::of(Op::Scan, Op::Scatter, Op::Order, Op::Contiguous, Op::Detach, Op::Copy, Op::Assign), "of values", is_settled},
     {"sink", Op::Sink, "several results", always},
 };
 

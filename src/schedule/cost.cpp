@@ -23,7 +23,8 @@ double op_cost(Op op) {
 
 namespace {
 
-constexpr OpSet kReadsStorage = OpSet::of(Op::Param, Op::Buffer, Op::Reduce, Op::Assign, Op::Scan, Op::Scatter, Op::Copy, Op::Contiguous);
+constexpr OpSet kReadsStorage =
+    OpSet::of(Op::Param, Op::Buffer, Op::Reduce, Op::Assign, Op::Scan, Op::Scatter, Op::Order, Op::Copy, Op::Contiguous);
 
 // In how many ways a position (known without storage) must equal an index, or this is true.
 size_t mismatches(const Node* condition) {

@@ -51,7 +51,9 @@ class Grouping {
     }
   }
 
-  static bool is_plain(const StoredTensor& store) { return store.node->op != Op::Copy && !is_partial_write(store.node); }
+  static bool is_plain(const StoredTensor& store) {
+    return store.node->op != Op::Copy && store.node->op != Op::Order && !is_partial_write(store.node);
+  }
 
   // True if computing store `from` needs the kernel of `group` first, directly or through others.
   bool needs(size_t from, size_t group) const {

@@ -10,6 +10,7 @@
 #include "schedule/order.h"
 #include "schedule/plan.h"
 #include "schedule/prepare.h"
+#include "schedule/sort.h"
 
 namespace whit {
 
@@ -114,6 +115,7 @@ class Builder {
     const int buffer = buffer_of_.at(node);
     if (element_count(node->shape()) == 0) return;
     if (node->op == Op::Copy) return build_copy(node);
+    if (node->op == Op::Order) return build_sort(node);
     int first = -1;
     if (is_partial_write(node) && !overwrites_.contains(node)) first = build_old_version(node);
     const ShapeView shape = node->op == Op::Assign || node->op == Op::Scatter ? node->source(1)->shape() : node->shape();
@@ -157,6 +159,24 @@ class Builder {
     if (node->reduce_op() != Op::Assign) value = graph_.make(node->reduce_op(), {graph_.make(Op::Load, {param, place, inside}), value});
     draft.sink = store_sink({graph_.make(Op::Store, {param, place, value, inside})});
     drafts_.push_back(std::move(draft));
+  }
+
+  void build_sort(const Node* node) {
+    const Node* keys = written(node);
+    const int64_t size = node->shape().back().size;
+    const auto temporary = [&](DType type, int64_t elements) { return param_of(new_buffer(type, elements, device_of(node))); };
+    int after = -1;
+    for (const Node* sink : sorting_kernels(graph_, keys->op == Op::Param ? keys : storage_.at(keys), storage_.at(node),
+                                            element_count(node->shape()) / size, size, temporary)) {
+      StepDraft draft{.sink = sink, .to = {}, .reads = {}, .writes = {}, .after = after, .device = device_of(node)};
+      for (const Node* below : topological_order(Sources(&sink, 1)))
+        if (below->op == Op::Param && int(below->arg(0)) == int((keys->op == Op::Param ? keys : storage_.at(keys))->arg(0)))
+          draft.reads.assign(1, keys);
+      after = int(drafts_.size());
+      drafts_.push_back(std::move(draft));
+    }
+    drafts_.back().to.push_back(buffer_of_.at(node));
+    drafts_.back().writes.push_back(node);
   }
 
   // A value that a write would spoil while it is read is finished before, in a buffer of its own.

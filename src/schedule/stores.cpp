@@ -77,7 +77,7 @@ class Chooser {
     fact(node).estimate = estimate(node, sources);
     count_terms(node);
     if (node->op == Op::Contiguous || node->op == Op::Copy || node->op == Op::Assign || node->op == Op::Scan) fact(node).forced = true;
-    if (node->op == Op::Scatter) {
+    if (node->op == Op::Scatter || node->op == Op::Order) {
       fact(node).forced = true;
       const Node* old = node->source(0);
       while (old->op == Op::Reshape && old->sources().size() == 1) old = old->source(0);
@@ -252,6 +252,7 @@ bool is_partial_write(const Node* node) { return is_view_write(node) || node->op
 std::pair<size_t, size_t> sources_read(const Node* node) {
   if (node->op == Op::Assign) return {1, 2};
   if (node->op == Op::Scatter) return {1, 3};
+  if (node->op == Op::Order) return {0, 0};  // it reads its keys in any order, from storage
   return {0, has(node->op, movement) ? 1 : node->sources().size()};
 }
 

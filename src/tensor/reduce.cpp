@@ -132,25 +132,4 @@ Tensor Tensor::argmin(std::optional<int64_t> axis, bool keepdim, Site at) const 
   return place_of_extreme(*this, Op::Min, axis, keepdim, "argmin");
 }
 
-// ---- Scans --------------------------------------------------------------------------------------------------------------------------
-
-namespace {
-
-Tensor scan(const Tensor& x, Op op, int64_t axis, const char* operation) {
-  const int64_t args[] = {int64_t(op), axis};
-  return tensor_of(make(Op::Scan, {node_of(x, operation)}, args));
-}
-
-}  // namespace
-
-Tensor Tensor::cumsum(int64_t axis, Site at) const {
-  const Call call(at);
-  NodeRef node(node_of(*this, "cumsum"));
-  const int64_t place = axis_of(axis, node->rank, "cumsum", true);
-  const Tensor typed = tensor_of(whit::cast(node, sum_type(node->dtype)));
-  if (node->rank == 0 || numel() == 0) return typed;
-  const Tensor wide = is_narrow_float(typed.dtype()) ? widened(typed) : typed;
-  return scan(wide, Op::Add, place, "cumsum").cast(typed.dtype());
-}
-
 }  // namespace whit

@@ -192,6 +192,7 @@ class RandomGraph {
     }
     if (!add(has_value)) return false;
     const Node* value = sources_[0];
+    if (op == Op::Order) return is_integer(value->dtype) && !is_signed(value->dtype) && value->rank > 0 && !is_symbolic(value->shape());
     if (op == Op::Copy || op == Op::Assign) args_ = {op == Op::Copy ? any_device() : int64_t(pick(100))};
     if (op == Op::Assign) {
       const auto alike = [&](const Node* node) { return node->dtype == value->dtype && std::ranges::equal(node->shape(), value->shape()); };

@@ -56,5 +56,40 @@ TEST(Scan, NaNStaysFromWhereItStands) {
   EXPECT_TRUE(std::isnan(got[1]) && std::isnan(got[2]));
 }
 
+TEST(Scan, ProductsAndTheirGradients) {
+  Tensor x = Tensor(std::vector<float>{2, 3, 0, 4}).requires_grad_();
+  expect_values(x.cumprod(0), {4}, {2, 6, 0, 0});
+  x.cumprod(0).sum().backward();
+  expect_values(x.grad(), {4}, {1 + 3, 2, 6 + 6 * 4, 0});
+}
+
+// As PyTorch: of equal ones the last place, and from a NaN on NaN.
+TEST(Scan, ExtremesAndWhereTheyStand) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const auto [values, places] = Tensor(std::vector<float>{1, 3, 2, 3, 0}).cummax(0);
+  expect_values(values, {5}, {1, 3, 3, 3, 3});
+  expect_values(places, {5}, {0, 1, 1, 3, 3});
+  const auto [least, where] = Tensor({{3, 1}, {2, 5}}).cummin(0);
+  expect_values(least, {2, 2}, {3, 1, 2, 1});
+  expect_values(where, {2, 2}, {0, 0, 1, 0});
+  expect_values(Tensor(std::vector<float>{1, nan, 7}).cummax(0).second, {3}, {0, 1, 1});
+}
+
+TEST(Scan, LogSumsOfExponentials) {
+  const float inf = std::numeric_limits<float>::infinity();
+  const std::vector<float> got = Tensor(std::vector<float>{-inf, 1000, 1000, -1000, inf, 1}).logcumsumexp(0).to_vector<float>();
+  EXPECT_EQ(got[0], -inf);
+  EXPECT_FLOAT_EQ(got[1], 1000);
+  EXPECT_FLOAT_EQ(got[2], float(1000 + std::log(2.0)));
+  EXPECT_FLOAT_EQ(got[3], float(1000 + std::log(2.0)));
+  EXPECT_EQ(got[4], inf);
+  EXPECT_EQ(got[5], inf);
+  Tensor x = Tensor(std::vector<float>{0, 1}).requires_grad_();
+  x.logcumsumexp(0)[1].backward();
+  const double share = 1 / (1 + std::exp(1.0));
+  EXPECT_NEAR(x.grad()[0].item(), share, 1e-6);
+  EXPECT_NEAR(x.grad()[1].item(), 1 - share, 1e-6);
+}
+
 }  // namespace
 }  // namespace whit
