@@ -101,7 +101,7 @@ Progress::Progress(int64_t total, std::string label, int file_descriptor) noexce
 
 Progress::~Progress() {
   try {
-    if (drawn_ || done_ > 0) draw(Clock::now(), true);
+    if ((drawn_ || done_ > 0) && !ended_) draw(Clock::now(), true);
   } catch (...) {
   }
 }
@@ -126,6 +126,7 @@ void Progress::draw(Clock::time_point now, bool last) {
   if (last || !terminal_) line += '\n';
   write_quietly(file_descriptor_, line);
   drawn_ = true;
+  ended_ = !terminal_ && done_ >= total_ && total_ > 0;
   next_ = now + (terminal_ ? Clock::duration(kTerminalInterval) : Clock::duration(kPlainInterval));
 }
 

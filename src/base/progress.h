@@ -37,6 +37,7 @@ class Progress {
   Clock::time_point next_;
   int64_t done_ = 0;
   bool drawn_ = false;
+  bool ended_ = false;  ///< a log already has the line of the end
 };
 
 /// One line of the bar: "train  35/70 [=====>    ]  50% 12.3/s 3s left  loss 0.31". `width` columns at most; 0: no limit, no bar.

@@ -110,9 +110,9 @@ NodeRef seed_of(const Tensor& output, const Tensor& gradient, std::string_view o
   const Shape sizes = shape_of(node);
   if (!gradient.defined()) {
     if (is_symbolic(sizes) || element_count(sizes) != 1)
-      refuse(
-          ErrorKind::Shape, operation, "the tensor has shape ", text(ShapeView(sizes)),
-          ", and only one of a single element has a gradient without more said; reduce it, as by sum(), or give a gradient of its shape");
+      refuse(ErrorKind::Shape, operation, "the tensor has shape ", text(ShapeView(sizes)),
+             ", and only one of a single element can do without a gradient to start from; reduce it, as by sum(), or give a gradient of "
+             "its shape");
     return expand(TensorGraph::shared().constant(node->dtype, 1), sizes);
   }
   if (shape_of(node_of(gradient, operation)) != sizes)

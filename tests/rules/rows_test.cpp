@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <ostream>
 
 #include "base/error.h"
 #include "instances.h"
@@ -16,6 +17,8 @@ namespace {
 struct Case {
   const RuleTable* table;
   const RuleInfo* row;
+
+  friend void PrintTo(const Case& test, std::ostream* out) { *out << test.table->name << '.' << test.row->name; }
 };
 
 enum class Rows { all, exact, relaxed };
@@ -160,7 +163,8 @@ TEST_P(Row, LowersTheCostOrSaysWhyNot) {
       const Node* right = left ? apply(left, graph) : nullptr;
       if (!right) continue;
       ++fired;
-      ASSERT_TRUE(row().note.grows || cost_of(right) < cost_of(left)) << "tag the row grows(reason)" << explain(left, right, {});
+      ASSERT_TRUE(row().note.grows || cost_of(right) < cost_of(left))
+          << "the right side costs no less than the left: turn the row round, or say with grows(…) why it ends" << explain(left, right, {});
     }
 }
 

@@ -32,6 +32,9 @@ int fail(const std::string& message, int status) {
 }
 
 int usage_error(const CLI::App& program, const CLI::ParseError& error) {
+  const std::vector<std::string> unknown = program.remaining();
+  if (program.get_subcommands().empty() && !unknown.empty() && !unknown[0].starts_with('-'))
+    return fail("there is no command \"" + unknown[0] + "\"\nwhit: `whit --help` lists them", 2);
   std::string command;
   for (const CLI::App* chosen : program.get_subcommands()) command = " " + chosen->get_name();
   return fail(error.what() + ("\nwhit: `whit" + command + " --help` shows how it is used"), 2);
