@@ -404,7 +404,8 @@ Tensor triangle(const Tensor& x, int64_t diagonal, bool upper, std::string_view 
   if (sizes.size() < 2) refuse(ErrorKind::Shape, operation, "needs a matrix, not ", text(ShapeView(sizes)));
   const int64_t rank = int64_t(sizes.size());
   const Tensor row = tensor_of(places(sizes, rank - 2, DType::int64)), column = tensor_of(places(sizes, rank - 1, DType::int64));
-  return (upper ? column - row >= diagonal : column - row <= diagonal).where(x, 0);
+  const Tensor kept = upper ? column - row >= diagonal : column - row <= diagonal;
+  return x.dtype() == DType::boolean ? kept & x : kept.where(x, 0);  // the literal would make int32 of bools
 }
 
 }  // namespace
