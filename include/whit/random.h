@@ -60,11 +60,4 @@ inline Tensor Tensor::randn_like(Options options, Site at) const {
       {.dtype = options.dtype == DType::none ? dtype() : options.dtype, .device = options.device.empty() ? device() : options.device}, at);
 }
 
-inline Tensor Tensor::dropout(double p, Site at) const {
-  const Call call(at);
-  if (!Train::on() || p == 0) return *this;
-  if (p >= 1) return zeros_like();
-  return (rand(shape(), {.device = device()}) < p).where(0, *this * (1 / (1 - p)));
-}
-
 }  // namespace whit

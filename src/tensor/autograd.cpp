@@ -60,15 +60,15 @@ using Handles = std::vector<Handle*>;
 // Storage, or what was made of nothing, like random numbers: not the result of an operation on other tensors.
 bool may_be_leaf(const Node* node) { return has_storage(node) || !node->below.contains(Op::Buffer); }
 
-// Of the unset tensors, those with no other one below them.
-Handles lowest(const std::vector<const Node*>& order, const std::unordered_map<const Node*, Handles>& unset) {
+// Of the unset tensors, those with no other one and no excluded one below them.
+Handles lowest(const std::vector<const Node*>& order, const std::unordered_map<const Node*, Handles>& unset, const NodeSet& excluded) {
   NodeMap<bool> above;  // a tensor lies strictly below
   Handles leaves, shared_constants;
   for (const Node* node : order) {
     bool is_above = false;
     for (size_t k = 0; k < node->sources().size(); ++k)
       if (const bool* below = above.find(node->source(k)); below && passes_gradient(node, k))
-        is_above |= *below || unset.contains(node->source(k));
+        is_above |= *below || unset.contains(node->source(k)) || excluded.contains(node->source(k));
     above.emplace(node, is_above);
     const auto here = unset.find(node);
     if (here == unset.end() || is_above) continue;
@@ -91,16 +91,19 @@ Handles leaves_of(const Node* output) {
   for (const Node* node : order) reached.insert(node);
   Handles required;
   std::unordered_map<const Node*, Handles> unset;
+  NodeSet excluded;  // what is made of these is the result of an operation, though it may hold no storage either
   const HiddenBases hidden;
   for_each_live_handle([&](Handle& handle) {
     const NodeRef node = handle.node();
     if (!node || !is_float(node->dtype) || !reached.contains(node.get())) return;
     if (handle.requires_grad == Handle::Gradient::yes)
       required.push_back(&handle);
+    else if (handle.requires_grad == Handle::Gradient::no)
+      excluded.insert(node.get());
     else if (handle.requires_grad == Handle::Gradient::unset && may_be_leaf(node.get()) && !hidden.contains(&handle))
       unset[node.get()].push_back(&handle);
   });
-  return required.empty() ? lowest(order, unset) : required;
+  return required.empty() ? lowest(order, unset, excluded) : required;
 }
 
 // What to start from: ones, or what the caller gave.

@@ -75,6 +75,14 @@ bool& Train::state() {
   return on;
 }
 
+Tensor Tensor::dropout(double p, Site at) const {
+  const Call call(at);
+  if (!(p >= 0 && p <= 1)) refuse(ErrorKind::Value, "dropout", "p is ", p, ", and a share lies between 0 and 1");
+  if (!Train::on() || p == 0) return *this;
+  if (p == 1) return zeros_like();
+  return (rand(shape(), {.device = device()}) < p).where(0, *this * (1 / (1 - p)));
+}
+
 void Tensor::manual_seed(uint64_t seed) {
   sequence().seed = seed;
   sequence().next = 0;

@@ -55,6 +55,9 @@ TEST(TensorAutograd, ReachingNoLeafIsAnError) {
   expect_refused([&] { x.detach().sum().backward(); }, ErrorKind::Value, {"backward", "detached"});
   expect_refused([&] { (Tensor({1, 2}).sum()).backward(); }, ErrorKind::Type, {"backward", "int32"});
   expect_refused([&] { Tensor({1.0}).requires_grad_(false).sum().backward(); }, ErrorKind::Value, {"backward"});
+  const Tensor drawn = Tensor::rand({3}).requires_grad_(false), loss = (drawn * 2.0).sum();  // without storage, as the loss is
+  expect_refused([&] { Tensor(loss).backward(); }, ErrorKind::Value, {"backward"});
+  EXPECT_FALSE(loss.has_grad());
   expect_refused([&] { (x > 0).cast(DType::float32).sum().backward(); }, ErrorKind::Value, {"backward"});
   expect_refused([] { Tensor({1}).requires_grad_(); }, ErrorKind::Type, {"requires_grad_", "int32"});
 }

@@ -112,6 +112,7 @@ TEST(TensorRandom, EmptyScalarAndHuge) {
 TEST(TensorRandom, DropoutOnlyWhileTraining) {
   const Tensor x({1.0, 2.0, kInf});
   expect_values(x.dropout(0.5), {3}, {1, 2, kInf});
+  for (const double p : {-0.1, 1.5, kNaN}) expect_refused([&] { x.dropout(p); }, ErrorKind::Value, {"dropout", "between 0 and 1"});
   const Train train;
   expect_values(x.dropout(0), {3}, {1, 2, kInf});
   expect_values(x.dropout(1), {3}, {0, 0, 0});

@@ -107,7 +107,7 @@ void add_options(CLI::App& command, MnistOptions& options) {
       ->check(CLI::Range(int64_t(1), int64_t(1) << 24));
   command.add_option("--seed", options.plan.seed, "of the initial weights and the batches")->capture_default_str();
   command.add_option("--test-images", options.test_images, "how many images to test on; all 10000 (64 on CPU:INTERP) unless given")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(int64_t(0), int64_t(1) << 40));
   command.add_flag("--json", options.json, "print the figures as one line of JSON");
 }
 
