@@ -43,13 +43,15 @@ Tensor scattered(const Tensor& target, const Places& to, Op op, const char* oper
 
 Tensor scatter(const Tensor& target, int64_t axis, const Tensor& index, const Operand& source, Op op, const char* operation) {
   const Sizes wanted = sizes_of(node_of(index, operation));
-  const Tensor given = source.tensor ? *source.tensor : Tensor::full(wanted, source.scalar, {.dtype = target.dtype(), .device = target.device()});
+  const Tensor given =
+      source.tensor ? *source.tensor : Tensor::full(wanted, source.scalar, {.dtype = target.dtype(), .device = target.device()});
   if (target.ndim() == 0) {
     const Tensor line = scatter(target.reshape({1}), 0, index.reshape({index.numel()}), given.reshape({given.numel()}), op, operation);
     return line.reshape(Sizes{});
   }
   const DType type = promote(target.dtype(), given.dtype());
-  if (type != target.dtype()) refuse(ErrorKind::Type, operation, name(given.dtype()), " values don't fit a tensor of ", name(target.dtype()), "; cast them");
+  if (type != target.dtype())
+    refuse(ErrorKind::Type, operation, name(given.dtype()), " values don't fit a tensor of ", name(target.dtype()), "; cast them");
   Places to = arrange(target, axis, index, given.cast(type), operation);
   if (index.numel() == 0) return target;
   if (op == Op::Assign || !is_narrow_float(type)) return scattered(target, to, op, operation);
@@ -76,7 +78,8 @@ Tensor Tensor::scatter_reduce(int64_t axis, const Tensor& index, const Tensor& s
   const Op op = reduce == "sum" || mean ? Op::Add : reduce == "prod" ? Op::Mul : reduce == "amax" ? Op::Max : Op::Min;
   if (op == Op::Min && reduce != "amin")
     refuse(ErrorKind::Value, "scatter_reduce", "there is no reduction \"", reduce, "\"; there are sum, prod, mean, amax and amin");
-  if (is_float(dtype()) ? false : mean && dtype() == DType::boolean) refuse(ErrorKind::Type, "scatter_reduce", "the mean of bools; cast them");
+  if (is_float(dtype()) ? false : mean && dtype() == DType::boolean)
+    refuse(ErrorKind::Type, "scatter_reduce", "the mean of bools; cast them");
   Tensor start = *this;
   if (!include_self) {
     const Bits neutral = identity_of(op, dtype());

@@ -1,5 +1,5 @@
-// Sorting: keys whose order as unsigned integers is that of the elements, and the Order of those. Equal elements stay as they stand, and NaN
-// comes last in ascending order, as in NumPy and PyTorch.
+// Sorting: keys whose order as unsigned integers is that of the elements, and the Order of those. Equal elements stay as they stand, and
+// NaN comes last in ascending order, as in NumPy and PyTorch.
 #include "tensor/build.h"
 
 namespace whit {
