@@ -218,11 +218,17 @@ struct Placement {
   size_t offset = 0;
 };
 
+// The greater share of the device's peaks, as its target estimates them, that a kernel came to.
+double share_of_peak(const CompiledKernel& kernel, const Target& target, double seconds) {
+  const double workers = target.work_group ? 1 : target.threads / target.nominal_threads;  // a grid's speeds are those of all its units
+  return std::max(kernel.flops / target.flops_per_second, kernel.bytes / target.bytes_per_second) / workers / seconds;
+}
+
 void report_launch(const CompiledKernel& kernel, DeviceId id, double seconds) {
   static std::atomic<int64_t> number{0};
-  std::fprintf(stderr, "%-5s %5lld %-40s %9.3f ms  %8.2f GFLOPS  %7.2f GB/s\n", device_name(id).c_str(),
+  std::fprintf(stderr, "%-5s %5lld %-40s %9.3f ms  %8.2f GFLOPS  %7.2f GB/s  %4.0f %% of peak\n", device_name(id).c_str(),
                static_cast<long long>(number.fetch_add(1)), kernel.name.c_str(), seconds * 1e3, kernel.flops / seconds / 1e9,
-               kernel.bytes / seconds / 1e9);
+               kernel.bytes / seconds / 1e9, share_of_peak(kernel, device(id).target(), seconds) * 100);
 }
 
 void copy_between(DeviceId from, const Placement& source, DeviceId to, const Placement& target, size_t bytes) {

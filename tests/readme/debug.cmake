@@ -1,6 +1,6 @@
 # Runs PROGRAM at each level of DEBUG: what a level adds is there, and isn't one level below.
 set(added_1 "plan: 1 steps, 1 kernels, scheduled in")
-set(added_2 " GFLOPS ")
+set(added_2 " GFLOPS .* GB/s .* % of peak\n")
 set(added_3 "schedule r_")
 set(added_4 "void @?r_")  # C or LLVM IR
 set(added_5 "\ntensor graph\n%0 = ")
