@@ -8,6 +8,7 @@
 #include "backends/support/cpu_device.h"
 #include "backends/support/host_memory.h"
 #include "base/error.h"
+#include "base/thread_local.h"
 
 namespace whit::backends {
 
@@ -23,7 +24,7 @@ std::byte* frame_memory(size_t bytes) {
   struct alignas(64) Line {
     std::byte bytes[64];
   };
-  static thread_local std::vector<Line> memory;
+  std::vector<Line>& memory = of_this_thread<std::vector<Line>, InterpProgram>();
   if (memory.size() * sizeof(Line) < bytes) memory.resize((bytes + sizeof(Line) - 1) / sizeof(Line));
   return memory.data()->bytes;
 }

@@ -14,8 +14,8 @@ struct Names {
   std::deque<std::string> names;  // a deque: references stay valid as it grows
 };
 Names& registry() {
-  static Names names;
-  return names;
+  static Names* names = new Names;  // never destroyed, like the TensorGraph
+  return *names;
 }
 }  // namespace
 
@@ -31,7 +31,7 @@ DeviceId device_id(std::string_view name) {
 }
 
 const std::string& device_name(DeviceId id) {
-  static const std::string none = "any";
+  static const std::string& none = *new std::string("any");
   Names& all = registry();
   const std::lock_guard lock(all.mutex);
   return id < 0 || size_t(id) >= all.names.size() ? none : all.names[size_t(id)];

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/thread_local.h"
 #include "rewrite/trace.h"
 
 namespace whit {
@@ -11,10 +12,7 @@ thread_local Trace* Trace::current_ = nullptr;
 
 // ---- Memo ---------------------------------------------------------------------------------------------------------------------------
 
-std::vector<std::unique_ptr<Memo::Storage>>& Memo::idle() {
-  thread_local std::vector<std::unique_ptr<Storage>> storages;
-  return storages;
-}
+std::vector<std::unique_ptr<Memo::Storage>>& Memo::idle() { return of_this_thread<std::vector<std::unique_ptr<Storage>>, Memo>(); }
 
 Memo::Memo() {
   auto& storages = idle();

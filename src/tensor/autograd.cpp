@@ -211,6 +211,8 @@ Tensor Tensor::grad(Site at) const {
 }
 
 void Tensor::set_grad(const Tensor& gradient) {
+  node_of(*this, "set_grad");
+  node_of(gradient, "set_grad");
   if (gradient.shape() != shape())
     refuse(ErrorKind::Shape, "set_grad", "the gradient ", text(gradient.shape()), " has to have the tensor's shape ", text(shape()));
   handle_->grad = gradient.handle_;

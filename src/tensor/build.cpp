@@ -11,7 +11,8 @@ namespace whit {
 
 namespace {
 
-thread_local std::string current_site;
+// Of types without destructors: the destructors of statics call too, after those of the main thread.
+thread_local Site current_site(nullptr, 0);
 thread_local bool in_call = false;
 thread_local std::string_view current_operation;
 
@@ -21,17 +22,17 @@ Call::Call(Site site, const char* composed) : outermost_(!in_call) {
   if (!outermost_) return;
   if (composed) current_operation = composed;
   in_call = true;
-  current_site = concat(site.file, ":", site.line);
+  current_site = site;
 }
 
 Call::~Call() {
   if (!outermost_) return;
   in_call = false;
-  current_site.clear();
+  current_site = Site(nullptr, 0);
   current_operation = {};
 }
 
-const std::string& call_site() { return current_site; }
+std::string call_site() { return current_site.file ? concat(current_site.file, ":", current_site.line) : std::string(); }
 std::string_view call_operation() { return current_operation; }
 
 std::string text(std::span<const int64_t> sizes) {

@@ -13,14 +13,14 @@
 namespace whit {
 
 /// The site of the outermost public call that runs on this thread, as "file:line", or "".
-const std::string& call_site();
+std::string call_site();
 /// The composed operation that is the outermost call of this thread, or empty.
 std::string_view call_operation();
 
 /// Throws a UserError that starts with the caller's line: "main.cpp:7: add: …".
 template <class... Parts>
 [[noreturn]] void refuse(ErrorKind kind, std::string_view operation, const Parts&... parts) {
-  const std::string& site = call_site();
+  const std::string site = call_site();
   const std::string_view outer = call_operation() == operation ? "" : call_operation();
   throw UserError(kind, concat(site, site.empty() ? "" : ": ", outer, outer.empty() ? "" : ": ", operation, ": ", parts...));
 }

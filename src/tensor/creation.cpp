@@ -25,6 +25,16 @@ DeviceId device_of(const std::string& name, std::string_view operation) {
   }
 }
 
+// A buffer of what is at `data`. Bytes that stand for true are made 1: kernels rely on a bool being 0 or 1, indices made of one too.
+NodeRef host_values(DType type, int64_t count, DeviceId device, const void* data, std::shared_ptr<const void> owner) {
+  const std::span bytes(static_cast<const uint8_t*>(data), size_t(count));
+  if (type != DType::boolean || std::ranges::all_of(bytes, [](uint8_t byte) { return byte <= 1; }))
+    return buffer_of_host(type, count, device, data, std::move(owner));
+  std::vector<uint8_t> truths(bytes.size());
+  std::ranges::transform(bytes, truths.begin(), [](uint8_t byte) { return uint8_t(byte != 0); });
+  return buffer_of_host(type, count, device, truths.data());
+}
+
 // Collects the values of nested lists and the shape they have.
 struct ListReader {
   Sizes shape;
@@ -110,7 +120,7 @@ Tensor Tensor::from_host(const void* data, size_t count, DType type, Sizes shape
     refuse(ErrorKind::Shape, "Tensor", count, " values don't fill the shape ", text(shape), ", which has ", product(shape));
   const DeviceId device = device_of(options.device, "Tensor");
   const DType wanted = type_or(options.dtype, type);
-  if (wanted == type) return tensor_of(shaped(buffer_of_host(type, int64_t(count), device, data, std::move(owner)), shape));
+  if (wanted == type) return tensor_of(shaped(host_values(type, int64_t(count), device, data, std::move(owner)), shape));
   std::vector<std::byte> converted(count * item_size(wanted));
   for (size_t i = 0; i < count; ++i)
     store_element(wanted, &converted[i * item_size(wanted)],
@@ -125,7 +135,7 @@ Tensor Tensor::from_blob(const void* data, Sizes shape, Options options, std::sh
   check_type(type, "from_blob");
   const int64_t count = product(shape);
   if (!data && count > 0) refuse(ErrorKind::Value, "from_blob", "the address is null");
-  return tensor_of(shaped(buffer_of_host(type, count, device_of(options.device, "from_blob"), data, std::move(owner)), shape));
+  return tensor_of(shaped(host_values(type, count, device_of(options.device, "from_blob"), data, std::move(owner)), shape));
 }
 
 // ---- Constants ----------------------------------------------------------------------------------------------------------------------

@@ -186,7 +186,9 @@ Tensor pick(const Tensor& place, const Tensor& x) {
   const Tensor masked = x.dtype() == DType::boolean ? chosen & x : chosen.where(x, 0);
   const NodeRef node(node_of(masked, "index"));
   const NodeRef folded = reduce(node, masked.dtype() == DType::boolean ? Op::Or : Op::Add, {node->rank - 1});
-  return tensor_of(folded).squeeze(-1);
+  Sizes left = sizes_of(folded.get());
+  left.pop_back();
+  return tensor_of(reshape(folded, left));  // not a view of something that nobody holds: what is written to it is lost
 }
 
 Tensor gather_places(const Selection& selection) {

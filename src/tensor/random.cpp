@@ -125,6 +125,10 @@ Tensor Tensor::randint(int64_t low, int64_t high, Sizes shape, Options options, 
   if (low >= high) refuse(ErrorKind::Value, "randint", "there is no integer in [", low, ", ", high, ")");
   const DType type = options.dtype == DType::none ? DType::int32 : options.dtype;
   if (!is_integer(type)) refuse(ErrorKind::Type, "randint", "gives integers, not ", name(type), "; cast the result");
+  const unsigned bits = std::min(bit_width(type) - is_signed(type), 63u);  // below 2^bits
+  const int64_t greatest = int64_t((uint64_t(1) << bits) - 1), least = is_signed(type) ? -greatest - 1 : 0;
+  if (low < least || high - 1 > greatest)
+    refuse(ErrorKind::Value, "randint", "[", low, ", ", high, ") doesn't fit ", name(type), "; ask for a wider dtype");
   // A 64-bit word leaves no bias worth the name.
   const Tensor span = full({}, uint64_t(high) - uint64_t(low), {.dtype = DType::uint64});
   const Tensor offset = words(product(shape)).fmod(span).cast(DType::int64);

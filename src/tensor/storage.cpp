@@ -145,7 +145,15 @@ Tensor& Tensor::assign(const Operand& value) {
   return *this;
 }
 
-Tensor& Tensor::operator=(const Operand& value) && { return assign(value); }
+Tensor& Tensor::operator=(const Operand& value) && {
+  const Call call(value.site);
+  node_of(*this, "assign");
+  if (!is_view(*this) && handle_.use_count() == 1)
+    refuse(ErrorKind::Value, "assign",
+           "the value would be lost, since the left side is a copy that nothing else holds; write t.set({index}, ",
+           "value) for an index of tensors");
+  return assign(value);
+}
 
 Tensor Tensor::clone(Site at) const {
   const Call call(at);

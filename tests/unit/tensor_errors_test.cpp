@@ -19,6 +19,27 @@ TEST(TensorErrors, ComposedOperationsAreNamed) {
   expect_refused([&] { x.max(5); }, ErrorKind::Index, {": max: axis 5"});
 }
 
+TEST(TensorErrors, WritesThatNothingWouldSee) {
+  Tensor x = Tensor::arange(3).clone(), y = x;
+  expect_refused([&] { x[{Tensor({0, 1})}] = 9; }, ErrorKind::Value, {"assign: ", "copy", "t.set("});
+  expect_refused([&] { (x + 1) = 9; }, ErrorKind::Value, {"assign: "});
+  x.set({Tensor({0, 1})}, 9);
+  x[2] = 7;
+  std::move(y) = x + 1;  // another name for x
+  expect_values(x, {3}, {10, 10, 8});
+}
+
+TEST(TensorErrors, GradientThatHoldsNothing) {
+  Tensor x = Tensor::ones({2});
+  try {
+    x.set_grad(Tensor());
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const UserError& error) {
+    EXPECT_TRUE(std::string(error.what()).starts_with("set_grad: the tensor holds nothing")) << error.what();
+  }
+  EXPECT_FALSE(x.has_grad());
+}
+
 TEST(TensorErrors, SoftmaxOfNothingIsNothing) {
   const Tensor rows = Tensor::empty({0, 3}), columns = Tensor::empty({3, 0});
   expect_values(rows.softmax(0), {0, 3}, {});

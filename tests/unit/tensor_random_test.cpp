@@ -86,6 +86,12 @@ TEST(TensorRandom, Integers) {
   for (const int64_t value : Tensor::randint(INT64_MIN, INT64_MAX, {10}, {.dtype = DType::int64}).to_vector<int64_t>())
     EXPECT_NE(value, INT64_MAX);
   expect_refused([] { Tensor::randint(3, 3, {2}); }, ErrorKind::Value, {"randint", "[3, 3)"});
+  expect_refused([] { Tensor::randint(0, int64_t(1) << 40, {2}); }, ErrorKind::Value, {"randint", "int32", "wider"});
+  expect_refused([] { Tensor::randint(-129, 3, {2}, {.dtype = DType::int8}); }, ErrorKind::Value, {"randint", "[-129, 3)", "int8"});
+  expect_refused([] { Tensor::randint(-1, 3, {2}, {.dtype = DType::uint64}); }, ErrorKind::Value, {"randint", "uint64"});
+  Tensor::randint(-128, 128, {2}, {.dtype = DType::int8});
+  Tensor::randint(0, 256, {2}, {.dtype = DType::uint8});
+  Tensor::randint(0, INT64_MAX, {2}, {.dtype = DType::uint64});
   expect_refused([] { Tensor::randint(0, 3, {2}, {.dtype = DType::float32}); }, ErrorKind::Type, {"randint"});
 }
 

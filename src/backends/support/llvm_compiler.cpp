@@ -320,7 +320,7 @@ struct Shared {
   }
 
   static const Shared& get() {
-    static const Shared shared;
+    static const Shared& shared = *new Shared;  // never destroyed: static Tensors may be computed by any destructor
     return shared;
   }
 };

@@ -225,7 +225,7 @@ std::map<std::string, void*, std::less<>> Linker::exported(uint8_t* memory) cons
 }  // namespace
 
 void* kernel_external(std::string_view name) {
-  static const std::map<std::string_view, void*> table = {
+  static const auto& table = *new std::map<std::string_view, void*>{
       {"memcpy", reinterpret_cast<void*>(::memcpy)},
       {"memmove", reinterpret_cast<void*>(::memmove)},
       {"memset", reinterpret_cast<void*>(::memset)},
