@@ -27,7 +27,9 @@ inline std::pair<Tensor, Tensor> std_mean(const Tensor& x, const Axes& axes = {}
 /// x over its p-norm along the axis, which counts for `eps` at least.
 inline Tensor normalize(const Tensor& x, double p = 2, int64_t axis = 1, double eps = 1e-12, Site at = {}) {
   const Call call(at, __func__);
-  const Tensor norm = p == 2 ? x.square().sum(axis, true).sqrt() : p == 1 ? x.abs().sum(axis, true) : x.abs().pow(p).sum(axis, true).pow(1 / p);
+  const Tensor norm = p == 2   ? x.square().sum(axis, true).sqrt()
+                      : p == 1 ? x.abs().sum(axis, true)
+                               : x.abs().pow(p).sum(axis, true).pow(1 / p);
   return x / norm.maximum(eps);
 }
 

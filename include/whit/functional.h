@@ -205,12 +205,13 @@ inline Tensor binary_crossentropy_logits(const Tensor& x, const Tensor& target, 
   return reduced((x < 0).where(0, x) - x * target + minus_abs(x).exp().log1p(), reduction);
 }
 
-/// `x` holds logits (…, classes), `classes` their classes (…). Rows of class `ignore_index` count nowhere; -1 ignores none.
+/// `x` holds logits (…, classes), `classes` their classes (…). Rows of class `ignore_index` count nowhere; a class that is not there
+/// makes the loss NaN.
 Tensor sparse_categorical_crossentropy(const Tensor& x, const Tensor& classes, int64_t ignore_index = -1, double label_smoothing = 0,
                                        Reduction reduction = Reduction::mean, Site at = {});
 
 /// `x` holds logits with the classes on axis 1 (on axis 0 if it is a vector); `target` holds classes, or probabilities in the shape of
-/// `x`. Rows of class `ignore_index` count nowhere.
+/// `x`. Rows of class `ignore_index` count nowhere; a class that is not there makes the loss NaN.
 Tensor cross_entropy(const Tensor& x, const Tensor& target, Reduction reduction = Reduction::mean, double label_smoothing = 0,
                      int64_t ignore_index = -100, Site at = {});
 

@@ -5,6 +5,9 @@
 //
 // Mistakes throw UserError with the caller's line (the defaulted `Site`), the operation, the shapes and dtypes, and what to do. Its kind
 // is Index (axes and indices), Type (dtypes), Shape, Value or Device.
+//
+// Threads may build, compute and read tensors at the same time, also the same ones; only one at a time may write to a tensor or hold one of
+// its names that it assigns.
 #pragma once
 
 #include <concepts>

@@ -1,6 +1,8 @@
 #include "schedule/order.h"
 
 #include <algorithm>
+#include <map>
+#include <queue>
 #include <set>
 
 namespace whit {
@@ -72,31 +74,113 @@ std::vector<int> order_steps(const std::vector<StepNeeds>& steps, const std::vec
   return order;
 }
 
-void plan_memory(Plan& plan) {
-  struct Life {
-    int buffer, first, last;
-  };
-  std::vector<Life> lives(plan.buffers.size(), Life{-1, 0, 0});
-  for (size_t step = 0; step < plan.steps.size(); ++step)
-    for (const int b : plan.steps[step].buffers) {
-      if (plan.buffers[size_t(b)].kind != PlanBuffer::Kind::temporary) continue;
-      Life& life = lives[size_t(b)];
-      if (life.buffer < 0) life = {b, int(step), int(step)};
-      life.last = int(step);
+namespace {
+
+// A temporary, from the first step that names it to the last.
+struct Life {
+  int buffer, first, last;
+};
+
+// Memory that grows where no free piece is large enough; neighbouring free pieces are one.
+class Heap {
+ public:
+  int64_t take(int64_t size) {
+    const auto fits = by_size_.lower_bound({size, 0});
+    if (fits == by_size_.end()) {
+      const int64_t offset = end_;
+      end_ += size;
+      return offset;
     }
-  std::erase_if(lives, [](const Life& life) { return life.buffer < 0; });
-  // The largest first, each at the lowest place where no buffer alive at the same time lies.
-  std::ranges::stable_sort(
-      lives, [&](const Life& a, const Life& b) { return plan.buffers[size_t(a.buffer)].bytes() > plan.buffers[size_t(b.buffer)].bytes(); });
-  std::vector<Life> placed;
-  for (const Life& life : lives) {
-    PlanBuffer& buffer = plan.buffers[size_t(life.buffer)];
-    const int64_t size = (buffer.bytes() + kAlignment - 1) / kAlignment * kAlignment;
+    const auto [whole, offset] = *fits;
+    remove(offset, whole);
+    if (whole > size) insert(offset + size, whole - size);
+    return offset;
+  }
+
+  void give_back(int64_t offset, int64_t size) {
+    auto next = by_offset_.lower_bound(offset);
+    if (next != by_offset_.end() && next->first == offset + size) {
+      const int64_t more = next->second;
+      remove(offset + size, more);
+      size += more;
+      next = by_offset_.lower_bound(offset);
+    }
+    if (next != by_offset_.begin()) {
+      const auto [before, length] = *std::prev(next);
+      if (before + length == offset) {
+        remove(before, length);
+        offset = before;
+        size += length;
+      }
+    }
+    insert(offset, size);
+  }
+
+  int64_t size() const { return end_; }
+
+ private:
+  void insert(int64_t offset, int64_t size) {
+    by_offset_.emplace(offset, size);
+    by_size_.emplace(size, offset);
+  }
+  void remove(int64_t offset, int64_t size) {
+    by_offset_.erase(offset);
+    by_size_.erase({size, offset});
+  }
+
+  std::map<int64_t, int64_t> by_offset_;
+  std::set<std::pair<int64_t, int64_t>> by_size_;
+  int64_t end_ = 0;
+};
+
+class MemoryPlan {
+ public:
+  explicit MemoryPlan(Plan& plan) : plan_(plan) {}
+
+  void run() {
+    std::vector<Life> lives = lives_of_temporaries();
+    std::ranges::stable_sort(lives, [&](const Life& a, const Life& b) { return size_of(a) > size_of(b); });
+    // Which place is best for each takes time by all placed before: it is worth it for the large ones, which make up the peak.
+    const size_t few = std::min<size_t>(lives.size(), kPlacedOneByOne);
+    for (size_t i = 0; i < few; ++i) place_low(lives[i]);
+    std::vector<Life> rest(lives.begin() + std::ptrdiff_t(few), lives.end());
+    place_in_time(std::move(rest));
+  }
+
+ private:
+  static constexpr size_t kPlacedOneByOne = 1000;
+
+  std::vector<Life> lives_of_temporaries() const {
+    std::vector<Life> lives(plan_.buffers.size(), Life{-1, 0, 0});
+    for (size_t step = 0; step < plan_.steps.size(); ++step)
+      for (const int b : plan_.steps[step].buffers) {
+        if (plan_.buffers[size_t(b)].kind != PlanBuffer::Kind::temporary) continue;
+        Life& life = lives[size_t(b)];
+        if (life.buffer < 0) life = {b, int(step), int(step)};
+        life.last = int(step);
+      }
+    std::erase_if(lives, [](const Life& life) { return life.buffer < 0; });
+    return lives;
+  }
+
+  PlanBuffer& buffer_of(const Life& life) const { return plan_.buffers[size_t(life.buffer)]; }
+  int64_t size_of(const Life& life) const { return (buffer_of(life).bytes() + kAlignment - 1) / kAlignment * kAlignment; }
+
+  int64_t& arena_of(DeviceId device) {
+    auto arena = std::ranges::find(plan_.arenas, device, &std::pair<DeviceId, int64_t>::first);
+    if (arena == plan_.arenas.end()) arena = plan_.arenas.insert(arena, {device, 0});
+    return arena->second;
+  }
+
+  // The lowest place where no buffer alive at the same time lies.
+  void place_low(const Life& life) {
+    PlanBuffer& buffer = buffer_of(life);
+    const int64_t size = size_of(life);
     std::vector<std::pair<int64_t, int64_t>> taken;
-    for (const Life& other : placed) {
-      const PlanBuffer& there = plan.buffers[size_t(other.buffer)];
+    for (const Life& other : placed_) {
+      const PlanBuffer& there = buffer_of(other);
       if (there.device == buffer.device && other.first <= life.last && life.first <= other.last)
-        taken.emplace_back(there.offset, there.offset + (there.bytes() + kAlignment - 1) / kAlignment * kAlignment);
+        taken.emplace_back(there.offset, there.offset + size_of(other));
     }
     std::ranges::sort(taken);
     int64_t offset = 0;
@@ -105,11 +189,33 @@ void plan_memory(Plan& plan) {
       offset = std::max(offset, end);
     }
     buffer.offset = offset;
-    placed.push_back(life);
-    auto arena = std::ranges::find(plan.arenas, buffer.device, &std::pair<DeviceId, int64_t>::first);
-    if (arena == plan.arenas.end()) arena = plan.arenas.insert(arena, {buffer.device, 0});
-    arena->second = std::max(arena->second, offset + size);
+    placed_.push_back(life);
+    int64_t& arena = arena_of(buffer.device);
+    arena = std::max(arena, offset + size);
   }
-}
+
+  // Behind those, as a heap would: taken at the first step, given back after the last.
+  void place_in_time(std::vector<Life> lives) {
+    std::ranges::stable_sort(lives, {}, &Life::first);
+    std::map<DeviceId, Heap> heaps;
+    const auto sooner = [](const Life& a, const Life& b) { return a.last > b.last; };
+    std::priority_queue<Life, std::vector<Life>, decltype(sooner)> alive(sooner);
+    for (const Life& life : lives) {
+      for (; !alive.empty() && alive.top().last < life.first; alive.pop())
+        heaps[buffer_of(alive.top()).device].give_back(buffer_of(alive.top()).offset, size_of(alive.top()));
+      buffer_of(life).offset = heaps[buffer_of(life).device].take(size_of(life));
+      alive.push(life);
+    }
+    for (const Life& life : lives) buffer_of(life).offset += arena_of(buffer_of(life).device);
+    for (const auto& [device, heap] : heaps) arena_of(device) += heap.size();
+  }
+
+  Plan& plan_;
+  std::vector<Life> placed_;
+};
+
+}  // namespace
+
+void plan_memory(Plan& plan) { MemoryPlan(plan).run(); }
 
 }  // namespace whit

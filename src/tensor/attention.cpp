@@ -51,7 +51,8 @@ Tensor nll_loss(const Tensor& log_probabilities, const Tensor& classes, const Te
   if (sizes.empty() || classes.shape() != rows)
     refuse(ErrorKind::Shape, "nll_loss", "log-probabilities ", text(sizes), " need classes ", text(rows), ", not ", text(classes.shape()));
   const Tensor counted = classes != ignore_index, safe = counted.where(classes, 0);
-  const Tensor given = weight.defined() ? weight.index({safe}) : Tensor::full({}, 1.0, {.dtype = log_probabilities.dtype(), .device = log_probabilities.device()});
+  const Tensor given = weight.defined() ? weight.index({safe})
+                                        : Tensor::full({}, 1.0, {.dtype = log_probabilities.dtype(), .device = log_probabilities.device()});
   const Tensor weights = counted.where(given, 0);
   const Tensor losses = -log_probabilities.gather(axis, safe.unsqueeze(axis)).squeeze(axis) * weights;
   return reduction == Reduction::none ? losses : reduction == Reduction::sum ? losses.sum() : losses.sum() / weights.sum();

@@ -1,4 +1,6 @@
 // The longer compositions that functional.h declares.
+#include <limits>
+
 #include "tensor/build.h"
 
 namespace whit {
@@ -35,8 +37,9 @@ Tensor class_losses(const Tensor& logs, const Tensor& classes, int64_t ignored, 
   const Tensor hit = classes.unsqueeze(-1).expand(shape) == tensor_of(places(shape, logs.ndim() - 1, class_type(classes)));
   Tensor losses = -hit.where(logs, 0).sum(-1);  // chosen, not multiplied: 0 times -inf would be NaN
   if (smoothing > 0) losses = (1 - smoothing) * losses - smoothing * logs.mean(-1);
-  const Tensor counted = classes.cast(DType::int64) != ignored;
-  losses = counted.where(losses, 0);
+  const Tensor wide = classes.cast(DType::int64), counted = wide != ignored;
+  const Tensor known = (wide >= 0) & (wide < shape.back());
+  losses = counted.where(known.where(losses, std::numeric_limits<double>::quiet_NaN()), 0);
   if (reduction != Reduction::mean) return reduced(losses, reduction);
   return losses.sum() / counted.sum().cast(losses.dtype());
 }

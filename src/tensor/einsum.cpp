@@ -71,7 +71,8 @@ class Summation {
     for (size_t i = 0; i < operands.size(); ++i) add(formula_.inputs[i], operands[i]);
     for (size_t i = 0; i < formula_.output.letters.size(); ++i) {
       const char letter = formula_.output.letters[i];
-      if (letter != '.' && !sizes_.contains(letter)) refuse(ErrorKind::Value, "einsum", "\"", text, "\": no operand has the axis '", letter, "'");
+      if (letter != '.' && !sizes_.contains(letter))
+        refuse(ErrorKind::Value, "einsum", "\"", text, "\": no operand has the axis '", letter, "'");
       if (formula_.output.letters.find(letter, i + 1) != std::string::npos)
         refuse(ErrorKind::Value, "einsum", "\"", text, "\": the result has '", letter, "' twice");
     }
@@ -106,7 +107,8 @@ class Summation {
     std::string letters = term.letters;
     const int64_t named = int64_t(letters.size()) - (term.has_ellipsis() ? 1 : 0), rank = operand.ndim();
     if (named > rank || (named != rank && !term.has_ellipsis()))
-      refuse(ErrorKind::Shape, "einsum", "\"", text_, "\": \"", shown(letters), "\" doesn't fit an operand of shape ", text(operand.shape()));
+      refuse(ErrorKind::Shape, "einsum", "\"", text_, "\": \"", shown(letters), "\" doesn't fit an operand of shape ",
+             text(operand.shape()));
     const int64_t rest = rank - named;
     for (size_t i = 0; i < letters.size(); ++i) {
       if (letters[i] == '.') continue;

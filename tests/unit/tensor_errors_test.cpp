@@ -92,5 +92,12 @@ TEST(TensorErrors, GradientsOfWhatHasNone) {
   expect_refused([] { Tensor({1, 2}).requires_grad_(); }, ErrorKind::Type, {"requires_grad_", "int32"});
 }
 
+TEST(TensorErrors, AClassThatIsNotThereShows) {
+  const Tensor logits = Tensor({{1.0, 2.0, 3.0}, {1.0, 2.0, 3.0}});
+  EXPECT_TRUE(std::isnan(logits.cross_entropy(Tensor(std::vector<int>{0, 3})).item()));
+  EXPECT_TRUE(std::isnan(logits.sparse_categorical_crossentropy(Tensor(std::vector<int>{-7, 1})).item()));
+  EXPECT_FALSE(std::isnan(logits.cross_entropy(Tensor(std::vector<int>{0, -100})).item()));
+}
+
 }  // namespace
 }  // namespace whit
