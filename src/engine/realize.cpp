@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <mutex>
+#include <new>
 
 #include "base/error.h"
 #include "engine/capture.h"
@@ -233,7 +234,11 @@ bool is_realized(const Node* node) { return node->attachment.load(std::memory_or
 
 void realize(std::span<Handle* const> handles) {
   const std::lock_guard lock(realize_mutex());
-  Realization(handles).run();
+  try {
+    Realization(handles).run();
+  } catch (const std::bad_alloc&) {
+    fail(ErrorKind::OutOfMemory, "out of memory while a graph was scheduled and compiled; realize parts of it before");
+  }
 }
 
 NodeRef empty_buffer(DType type, int64_t elements, DeviceId device) {
