@@ -133,7 +133,8 @@ class Tensor {
   /// Gives the tensor a new value of the same shape (or one that broadcasts to it) and dtype (or one that promotes to it). Of a view made
   /// by movement or basic indexing, writes into the tensor it shows. Values computed from the old one keep it.
   Tensor& assign(const Operand& value);
-  Tensor& set(std::initializer_list<Index> indices, const Operand& value);  ///< `t[indices] = value`
+  Tensor& set(const std::vector<Index>& indices, const Operand& value);  ///< `t[indices] = value`
+  Tensor& set(std::initializer_list<Index> indices, const Operand& value);
   Tensor& operator+=(const Operand& value);
   Tensor& operator-=(const Operand& value);
   Tensor& operator*=(const Operand& value);

@@ -69,6 +69,9 @@ bool has_storage(const Node* node);
 /// Whether a live tensor that may yet get a gradient has its storage below `node`, on a path that passes gradients.
 bool has_unset_leaf(const Node* node);
 
+/// Computes the value without changing what the tensor refers to, so that gradients still find their way: reading is no `realize`.
+void compute(const Tensor& tensor);
+
 // ---- Arguments ----
 
 /// `axis` counted from the front; a UserError(Index) if there is no such axis. A scalar has the axes 0 and -1 (`at_scalar`).

@@ -246,9 +246,11 @@ Tensor Tensor::operator[](std::initializer_list<Index> indices) const {
   return index(std::vector<Index>(indices), indices.size() > 0 ? indices.begin()->site() : Site());
 }
 
-Tensor& Tensor::set(std::initializer_list<Index> indices, const Operand& value) {
+Tensor& Tensor::set(std::initializer_list<Index> indices, const Operand& value) { return set(std::vector<Index>(indices), value); }
+
+Tensor& Tensor::set(const std::vector<Index>& indices, const Operand& value) {
   const Call call(value.site);
-  const Selection selection = select(*this, std::vector<Index>(indices));
+  const Selection selection = select(*this, indices);
   Tensor view = selection.view;
   if (selection.tensors.empty())
     view.assign(value);

@@ -73,7 +73,8 @@ bool shows_another(const Tensor& tensor) {
   return held;
 }
 
-// Computes the value without changing what the tensor refers to, so that gradients still find their way: reading is no `realize`.
+}  // namespace
+
 void compute(const Tensor& tensor) {
   Handle& handle = *tensor.handle();
   const NodeRef node = handle.node();
@@ -82,8 +83,6 @@ void compute(const Tensor& tensor) {
   Handle* const target = shows_another(tensor) || has_unset_leaf(node.get()) ? &beside : &handle;
   run(std::span(&target, 1));
 }
-
-}  // namespace
 
 Tensor& Tensor::realize(Site at) {
   whit::realize(std::vector<Tensor>{*this}, at);

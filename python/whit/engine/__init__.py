@@ -1,0 +1,1 @@
+"""Capturing functions: `whit.engine.jit`."""
