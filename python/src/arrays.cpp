@@ -122,7 +122,8 @@ int get_buffer(PyObject* object, Py_buffer* view, int flags) {
     const Tensor& tensor = *nb::inst_ptr<Tensor>(object);
     const nb::object format = dtype_object(tensor.dtype()).attr("fmt");
     if (format.is_none() || (flags & PyBUF_WRITABLE) == PyBUF_WRITABLE) {
-      PyErr_SetString(PyExc_BufferError, format.is_none() ? "Tensor: Python has no format for this dtype" : "Tensor: the buffer of a tensor is read-only");
+      PyErr_SetString(PyExc_BufferError,
+                      format.is_none() ? "Tensor: Python has no format for this dtype" : "Tensor: the buffer of a tensor is read-only");
       return -1;
     }
     auto exported = std::make_unique<Exported>(tensor);
@@ -180,15 +181,18 @@ nb::object numpy_array(const Tensor& tensor) {
 
 }  // namespace
 
-PyType_Slot buffer_slots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)}, {Py_bf_releasebuffer, reinterpret_cast<void*>(release_buffer)}, {0, nullptr}};
+PyType_Slot buffer_slots[] = {
+    {Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)}, {Py_bf_releasebuffer, reinterpret_cast<void*>(release_buffer)}, {0, nullptr}};
 
 bool is_array(nb::handle object) {
-  return PyObject_CheckBuffer(object.ptr()) || PyObject_HasAttrString(object.ptr(), "__dlpack__") || PyObject_HasAttrString(object.ptr(), "__array_interface__");
+  return PyObject_CheckBuffer(object.ptr()) || PyObject_HasAttrString(object.ptr(), "__dlpack__") ||
+         PyObject_HasAttrString(object.ptr(), "__array_interface__");
 }
 
 Tensor tensor_from_array(nb::handle source, const Options& options, bool share) {
   nb::object data = nb::borrow(source);
-  if (!PyObject_CheckBuffer(source.ptr()) && !PyObject_HasAttrString(source.ptr(), "__dlpack__")) data = nb::module_::import_("numpy").attr("asarray")(source);
+  if (!PyObject_CheckBuffer(source.ptr()) && !PyObject_HasAttrString(source.ptr(), "__dlpack__"))
+    data = nb::module_::import_("numpy").attr("asarray")(source);
   nb::ndarray<nb::ro, nb::device::cpu> array;
   if (!nb::try_cast(data, array)) {
     std::string what = nb::repr(nb::handle(reinterpret_cast<PyObject*>(Py_TYPE(source.ptr())))).c_str();
@@ -216,20 +220,34 @@ Tensor tensor_from_array(nb::handle source, const Options& options, bool share) 
 }
 
 void bind_arrays(TensorClass& c) {
-  c.def("numpy", numpy_array, Guard(), nb::sig("def numpy(self) -> numpy.typing.NDArray"), "Computes the tensor; its value as a NumPy array that may be written. bfloat16 and fp8 become float32.");
-  c.def("__array__", [](const Tensor& t, nb::object dtype, nb::object) {
-    nb::object array = numpy_array(t);
-    return dtype.is_none() ? array : array.attr("astype")(dtype);
-  }, Guard(), "dtype"_a = nb::none(), "copy"_a = nb::none());
-  c.def("data", [](nb::handle t) { return nb::steal(PyMemoryView_FromObject(t.ptr())); }, Guard(), nb::sig("def data(self) -> memoryview"), "Computes the tensor; a read-only view of its memory.");
-  c.def("__dlpack__", [](const Tensor& t, nb::kwargs options) { return dlpack_array(t).attr("__dlpack__")(**options); }, Guard());
+  c.def("numpy", numpy_array, Guard(), nb::sig("def numpy(self) -> numpy.typing.NDArray"),
+        "Computes the tensor; its value as a NumPy array that may be written. bfloat16 and fp8 become float32.");
+  c.def(
+      "__array__",
+      [](const Tensor& t, nb::object dtype, nb::object) {
+        nb::object array = numpy_array(t);
+        return dtype.is_none() ? array : array.attr("astype")(dtype);
+      },
+      Guard(), "dtype"_a = nb::none(), "copy"_a = nb::none());
+  c.def(
+      "data", [](nb::handle t) { return nb::steal(PyMemoryView_FromObject(t.ptr())); }, Guard(), nb::sig("def data(self) -> memoryview"),
+      "Computes the tensor; a read-only view of its memory.");
+  c.def(
+      "__dlpack__", [](const Tensor& t, nb::kwargs options) { return dlpack_array(t).attr("__dlpack__")(**options); }, Guard());
   c.def("__dlpack_device__", [](const Tensor&) { return nb::make_tuple(1, 0); });
-  c.def_static("from_dlpack", [](nb::object array) { return tensor_from_array(array, {}, true); }, Guard(), "array"_a, "The memory of an array of another library, where its layout allows; else a copy.");
-  c.def_static("from_numpy", [](nb::object array) { return tensor_from_array(array, {}, true); }, Guard(), "array"_a, "As from_dlpack.");
-  c.def_static("from_blob", [](uintptr_t address, nb::object shape, DType dtype, nb::object device) {
-    const nb::tuple one = nb::make_tuple(shape);
-    return Tensor::from_blob(reinterpret_cast<const void*>(address), numbers_of(nb::borrow<nb::args>(one), "a size"), float_options(dtype, device));
-  }, Guard(), "ptr"_a, "shape"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "A copy of the elements at an address.");
+  c.def_static(
+      "from_dlpack", [](nb::object array) { return tensor_from_array(array, {}, true); }, Guard(), "array"_a,
+      "The memory of an array of another library, where its layout allows; else a copy.");
+  c.def_static(
+      "from_numpy", [](nb::object array) { return tensor_from_array(array, {}, true); }, Guard(), "array"_a, "As from_dlpack.");
+  c.def_static(
+      "from_blob",
+      [](uintptr_t address, nb::object shape, DType dtype, nb::object device) {
+        const nb::tuple one = nb::make_tuple(shape);
+        return Tensor::from_blob(reinterpret_cast<const void*>(address), numbers_of(nb::borrow<nb::args>(one), "a size"),
+                                 float_options(dtype, device));
+      },
+      Guard(), "ptr"_a, "shape"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "A copy of the elements at an address.");
 }
 
 }  // namespace whit::python

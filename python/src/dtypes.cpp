@@ -20,11 +20,21 @@ struct Spelling {
 };
 
 constexpr Spelling kSpellings[] = {
-    {DType::boolean, "bool", "?"},         {DType::int8, "char", "b"},          {DType::uint8, "uchar", "B"},
-    {DType::int16, "short", "h"},          {DType::uint16, "ushort", "H"},      {DType::int32, "int", "i"},
-    {DType::uint32, "uint", "I"},          {DType::int64, "long", "q"},         {DType::uint64, "ulong", "Q"},
-    {DType::float8_e4m3, "fp8e4m3", nullptr}, {DType::float8_e5m2, "fp8e5m2", nullptr}, {DType::float16, "half", "e"},
-    {DType::bfloat16, "bfloat16", nullptr}, {DType::float32, "float", "f"},      {DType::float64, "double", "d"},
+    {DType::boolean, "bool", "?"},
+    {DType::int8, "char", "b"},
+    {DType::uint8, "uchar", "B"},
+    {DType::int16, "short", "h"},
+    {DType::uint16, "ushort", "H"},
+    {DType::int32, "int", "i"},
+    {DType::uint32, "uint", "I"},
+    {DType::int64, "long", "q"},
+    {DType::uint64, "ulong", "Q"},
+    {DType::float8_e4m3, "fp8e4m3", nullptr},
+    {DType::float8_e5m2, "fp8e5m2", nullptr},
+    {DType::float16, "half", "e"},
+    {DType::bfloat16, "bfloat16", nullptr},
+    {DType::float32, "float", "f"},
+    {DType::float64, "double", "d"},
 };
 
 const Spelling* spelling(DType type) {
@@ -76,23 +86,35 @@ bool read_dtype(nb::handle source, DType& type) {
 
 void bind_dtypes(nb::module_& m) {
   nb::class_<DTypeBox>(m, "DType", "The type of one element: `dtypes.float32` and its like.")
-      .def_prop_ro("name", [](const DTypeBox& box) { return spelling(box.type)->name; }, "tinygrad's name: \"float\" for float32.")
-      .def_prop_ro("canonical", [](const DTypeBox& box) { return std::string(name(box.type)); }, "NumPy's name: \"float32\".")
-      .def_prop_ro("itemsize", [](const DTypeBox& box) { return item_size(box.type); }, "Bytes of an element.")
-      .def_prop_ro("bitsize", [](const DTypeBox& box) { return bit_width(box.type); }, "Bits that hold the value: 1 for bool.")
-      .def_prop_ro("fmt", [](const DTypeBox& box) { return spelling(box.type)->format; }, nb::sig("def fmt(self) -> str | None"),
-                   "The letter of Python's struct module, or None.")
+      .def_prop_ro(
+          "name", [](const DTypeBox& box) { return spelling(box.type)->name; }, "tinygrad's name: \"float\" for float32.")
+      .def_prop_ro(
+          "canonical", [](const DTypeBox& box) { return std::string(name(box.type)); }, "NumPy's name: \"float32\".")
+      .def_prop_ro(
+          "itemsize", [](const DTypeBox& box) { return item_size(box.type); }, "Bytes of an element.")
+      .def_prop_ro(
+          "bitsize", [](const DTypeBox& box) { return bit_width(box.type); }, "Bits that hold the value: 1 for bool.")
+      .def_prop_ro(
+          "fmt", [](const DTypeBox& box) { return spelling(box.type)->format; }, nb::sig("def fmt(self) -> str | None"),
+          "The letter of Python's struct module, or None.")
       .def_prop_ro("is_float", [](const DTypeBox& box) { return is_float(box.type); })
-      .def_prop_ro("is_integer", [](const DTypeBox& box) { return is_integer(box.type); }, "False for bool.")
+      .def_prop_ro(
+          "is_integer", [](const DTypeBox& box) { return is_integer(box.type); }, "False for bool.")
       .def_prop_ro("is_signed", [](const DTypeBox& box) { return is_signed(box.type); })
       .def("__repr__", [](const DTypeBox& box) { return std::string("dtypes.") + spelling(box.type)->name; })
       .def("__reduce__", [m](const DTypeBox& box) { return nb::make_tuple(m.attr("dtype"), nb::make_tuple(std::string(name(box.type)))); });
   for (const Spelling& row : kSpellings) objects()[size_t(row.type)] = nb::cast(DTypeBox{row.type}).release().ptr();
-  m.def("dtype", [](DType type) { return type; }, "type"_a, "The dtype with this name, of this NumPy dtype, or of Python's bool, int or float.");
-  m.def("promote", [](const std::vector<DType>& types) { return promote(types); }, "types"_a, "The least dtype that all of these convert to.");
-  m.def("sum_type", [](DType type) { return sum_type(type); }, "type"_a, "What a sum of these is accumulated and returned in.");
+  m.def(
+      "dtype", [](DType type) { return type; }, "type"_a,
+      "The dtype with this name, of this NumPy dtype, or of Python's bool, int or float.");
+  m.def(
+      "promote", [](const std::vector<DType>& types) { return promote(types); }, "types"_a,
+      "The least dtype that all of these convert to.");
+  m.def(
+      "sum_type", [](DType type) { return sum_type(type); }, "type"_a, "What a sum of these is accumulated and returned in.");
   m.def("default_float", [] { return default_float; });
-  m.def("set_default_float", [](DType type) { default_float = type; }, "type"_a);
+  m.def(
+      "set_default_float", [](DType type) { default_float = type; }, "type"_a);
 }
 
 }  // namespace whit::python

@@ -55,7 +55,8 @@ Index index_of(nb::handle item) {
   }
   if (is_array(item)) return Index(tensor_from_array(item, {}, false));
   if (PyIndex_Check(object)) return Index(integer(item));
-  throw nb::type_error((std::string("index: ") + nb::repr(item).c_str() + " is no index; ints, slices, None, ..., integer tensors and lists are").c_str());
+  throw nb::type_error(
+      (std::string("index: ") + nb::repr(item).c_str() + " is no index; ints, slices, None, ..., integer tensors and lists are").c_str());
 }
 
 std::vector<Index> indices_of(nb::handle key) {
@@ -117,10 +118,13 @@ void set(Tensor& t, nb::handle key, const AnyValue& value) {
 }  // namespace
 
 void bind_indexing(TensorClass& c) {
-  c.def("__getitem__", get, Guard(), "indices"_a, "Ints, slices, None and ... give views that can be written to; integer tensors and lists give copies.");
+  c.def("__getitem__", get, Guard(), "indices"_a,
+        "Ints, slices, None and ... give views that can be written to; integer tensors and lists give copies.");
   c.def("__setitem__", set, Guard(), "indices"_a, "value"_a);
   c.def("__delitem__", [](const Tensor&, nb::handle) { throw nb::type_error("Tensor: elements can't be deleted"); });
-  c.def("gather", [](const Tensor& t, int64_t dim, const Tensor& index) { return t.gather(dim, index); }, Guard(), "dim"_a, "index"_a, "out[i, j] = this[index[i, j], j] for dim 0.");
+  c.def(
+      "gather", [](const Tensor& t, int64_t dim, const Tensor& index) { return t.gather(dim, index); }, Guard(), "dim"_a, "index"_a,
+      "out[i, j] = this[index[i, j], j] for dim 0.");
 }
 
 }  // namespace whit::python

@@ -19,7 +19,8 @@ Padding padding_of(const Tensor& t, nb::handle given) {
   const nb::tuple items(nb::borrow(given));
   const bool flat = items.size() > 0 && PyLong_Check(nb::handle(items[0]).ptr());
   const auto wrong = [&] {
-    throw UserError(ErrorKind::Shape, std::string("pad: ") + nb::repr(given).c_str() + " doesn't fit a tensor with " + std::to_string(axes) + " axes");
+    throw UserError(ErrorKind::Shape,
+                    std::string("pad: ") + nb::repr(given).c_str() + " doesn't fit a tensor with " + std::to_string(axes) + " axes");
   };
   if (flat) {
     if (items.size() % 2 || int64_t(items.size()) > 2 * axes) wrong();
@@ -85,44 +86,85 @@ std::vector<Tensor> joined(const Tensor& first, const nb::args& others) {
 
 void bind_movement(TensorClass& c) {
   for (const char* name : {"reshape", "view"})
-    c.def(name, [](const Tensor& t, nb::args shape) { return t.reshape(kept_sizes(t, shape)); }, Guard(), "shape"_a, "Another shape of as many elements; one size may be -1, None keeps one.");
-  c.def("expand", [](const Tensor& t, nb::args shape) {
-    const int64_t added = int64_t(nb::len(unpacked(shape))) - t.ndim();
-    std::vector<Size> sizes;
-    int64_t axis = 0;
-    for (nb::handle item : unpacked(shape)) {
-      sizes.push_back(item.is_none() && axis >= added ? t.size(axis - added) : size_of(item));
-      ++axis;
-    }
-    return t.expand(std::move(sizes));
-  }, Guard(), "shape"_a, "Stretches axes of size 1 and adds axes in front; -1 or None keeps a size.");
-  c.def("permute", [](const Tensor& t, nb::args order) { return t.permute(numbers_of(order, "an axis")); }, Guard(), "order"_a, "The axes in another order.");
-  c.def("transpose", [](const Tensor& t, int64_t a, int64_t b) { return t.transpose(a, b); }, Guard(), "dim0"_a = 1, "dim1"_a = 0, "Two axes exchanged.");
-  c.def_prop_ro("T", [](const Tensor& t) { return t.T(); }, Guard(), "The axes reversed.");
-  c.def("flip", [](const Tensor& t, nb::args axes) { return t.flip(numbers_of(axes, "an axis")); }, Guard(), "axis"_a, "Reversed along these axes.");
-  c.def("shrink", [](const Tensor& t, nb::args ranges) { return t.shrink(ranges_of(t, unpacked(ranges))); }, Guard(), "arg"_a, "The part [first, last) of each axis; None keeps an axis.");
-  c.def("pad", [](const Tensor& t, nb::object padding, std::string mode, nb::object value) {
-    if (mode != "constant") throw UserError(ErrorKind::Value, "pad: the mode \"" + mode + "\" isn't there yet; \"constant\" is");
-    return t.pad(padding_of(t, padding), *number_or_nothing(value));
-  }, Guard(), "padding"_a, "mode"_a = "constant", "value"_a = 0.0, "Adds (or, negative, takes off) elements at the borders; flat from the last axis, or a pair for each axis.");
-  c.def("squeeze", [](const Tensor& t, AxesArg dim) { return dim.nothing ? t : t.squeeze(dim.axes); }, Guard(), "dim"_a = nb::none(), "Drops axes of size 1.");
-  c.def("unsqueeze", [](const Tensor& t, int64_t dim) { return t.unsqueeze(dim); }, Guard(), "dim"_a, "A new axis of size 1.");
-  c.def("flatten", [](const Tensor& t, int64_t first, int64_t last) { return t.flatten(first, last); }, Guard(), "start_dim"_a = 0, "end_dim"_a = -1, "Merges axes.");
-  c.def("unflatten", [](const Tensor& t, int64_t dim, std::vector<int64_t> sizes) { return t.unflatten(dim, std::move(sizes)); }, Guard(), "dim"_a, "sizes"_a, "Takes an axis apart.");
-  c.def("repeat", [](const Tensor& t, nb::args counts) { return t.repeat(numbers_of(counts, "a count")); }, Guard(), "repeats"_a, "So many times along each axis.");
+    c.def(
+        name, [](const Tensor& t, nb::args shape) { return t.reshape(kept_sizes(t, shape)); }, Guard(), "shape"_a,
+        "Another shape of as many elements; one size may be -1, None keeps one.");
+  c.def(
+      "expand",
+      [](const Tensor& t, nb::args shape) {
+        const int64_t added = int64_t(nb::len(unpacked(shape))) - t.ndim();
+        std::vector<Size> sizes;
+        int64_t axis = 0;
+        for (nb::handle item : unpacked(shape)) {
+          sizes.push_back(item.is_none() && axis >= added ? t.size(axis - added) : size_of(item));
+          ++axis;
+        }
+        return t.expand(std::move(sizes));
+      },
+      Guard(), "shape"_a, "Stretches axes of size 1 and adds axes in front; -1 or None keeps a size.");
+  c.def(
+      "permute", [](const Tensor& t, nb::args order) { return t.permute(numbers_of(order, "an axis")); }, Guard(), "order"_a,
+      "The axes in another order.");
+  c.def(
+      "transpose", [](const Tensor& t, int64_t a, int64_t b) { return t.transpose(a, b); }, Guard(), "dim0"_a = 1, "dim1"_a = 0,
+      "Two axes exchanged.");
+  c.def_prop_ro(
+      "T", [](const Tensor& t) { return t.T(); }, Guard(), "The axes reversed.");
+  c.def(
+      "flip", [](const Tensor& t, nb::args axes) { return t.flip(numbers_of(axes, "an axis")); }, Guard(), "axis"_a,
+      "Reversed along these axes.");
+  c.def(
+      "shrink", [](const Tensor& t, nb::args ranges) { return t.shrink(ranges_of(t, unpacked(ranges))); }, Guard(), "arg"_a,
+      "The part [first, last) of each axis; None keeps an axis.");
+  c.def(
+      "pad",
+      [](const Tensor& t, nb::object padding, std::string mode, nb::object value) {
+        if (mode != "constant") throw UserError(ErrorKind::Value, "pad: the mode \"" + mode + "\" isn't there yet; \"constant\" is");
+        return t.pad(padding_of(t, padding), *number_or_nothing(value));
+      },
+      Guard(), "padding"_a, "mode"_a = "constant", "value"_a = 0.0,
+      "Adds (or, negative, takes off) elements at the borders; flat from the last axis, or a pair for each axis.");
+  c.def(
+      "squeeze", [](const Tensor& t, AxesArg dim) { return dim.nothing ? t : t.squeeze(dim.axes); }, Guard(), "dim"_a = nb::none(),
+      "Drops axes of size 1.");
+  c.def(
+      "unsqueeze", [](const Tensor& t, int64_t dim) { return t.unsqueeze(dim); }, Guard(), "dim"_a, "A new axis of size 1.");
+  c.def(
+      "flatten", [](const Tensor& t, int64_t first, int64_t last) { return t.flatten(first, last); }, Guard(), "start_dim"_a = 0,
+      "end_dim"_a = -1, "Merges axes.");
+  c.def(
+      "unflatten", [](const Tensor& t, int64_t dim, std::vector<int64_t> sizes) { return t.unflatten(dim, std::move(sizes)); }, Guard(),
+      "dim"_a, "sizes"_a, "Takes an axis apart.");
+  c.def(
+      "repeat", [](const Tensor& t, nb::args counts) { return t.repeat(numbers_of(counts, "a count")); }, Guard(), "repeats"_a,
+      "So many times along each axis.");
   c.def("roll", rolled, Guard(), "shifts"_a, "dims"_a = nb::none(), "Moved along axes; what leaves at one end comes in at the other.");
-  c.def("split", [](const Tensor& t, nb::object sizes, int64_t dim) {
-    return tuple_of(PyLong_Check(sizes.ptr()) ? t.split(nb::cast<int64_t>(sizes), dim) : t.split(numbers_of(sizes, "a size"), dim));
-  }, Guard(), "sizes"_a, "dim"_a = 0, nb::sig("def split(self, sizes: int | list[int], dim: int = 0) -> tuple[Tensor, ...]"), "Pieces of this size, or of these sizes.");
-  c.def("chunk", [](const Tensor& t, int64_t chunks, int64_t dim) {
-    nb::list list;
-    for (const Tensor& piece : t.chunk(chunks, dim)) list.append(piece);
-    return list;
-  }, Guard(), "chunks"_a, "dim"_a = 0, nb::sig("def chunk(self, chunks: int, dim: int = 0) -> list[Tensor]"), "At most so many equal pieces.");
-  c.def("cat", [](const Tensor& t, nb::args others, int64_t dim) { return Tensor::cat(joined(t, others), dim); }, Guard(), "args"_a, "dim"_a = 0, "Joined along an axis.");
-  c.def("stack", [](const Tensor& t, nb::args others, int64_t dim) { return Tensor::stack(joined(t, others), dim); }, Guard(), "args"_a, "dim"_a = 0, "Joined along a new axis.");
-  c.def("triu", [](const Tensor& t, int64_t diagonal) { return t.triu(diagonal); }, Guard(), "diagonal"_a = 0, "Zeros below the diagonal.");
-  c.def("tril", [](const Tensor& t, int64_t diagonal) { return t.tril(diagonal); }, Guard(), "diagonal"_a = 0, "Zeros above the diagonal.");
+  c.def(
+      "split",
+      [](const Tensor& t, nb::object sizes, int64_t dim) {
+        return tuple_of(PyLong_Check(sizes.ptr()) ? t.split(nb::cast<int64_t>(sizes), dim) : t.split(numbers_of(sizes, "a size"), dim));
+      },
+      Guard(), "sizes"_a, "dim"_a = 0, nb::sig("def split(self, sizes: int | list[int], dim: int = 0) -> tuple[Tensor, ...]"),
+      "Pieces of this size, or of these sizes.");
+  c.def(
+      "chunk",
+      [](const Tensor& t, int64_t chunks, int64_t dim) {
+        nb::list list;
+        for (const Tensor& piece : t.chunk(chunks, dim)) list.append(piece);
+        return list;
+      },
+      Guard(), "chunks"_a, "dim"_a = 0, nb::sig("def chunk(self, chunks: int, dim: int = 0) -> list[Tensor]"),
+      "At most so many equal pieces.");
+  c.def(
+      "cat", [](const Tensor& t, nb::args others, int64_t dim) { return Tensor::cat(joined(t, others), dim); }, Guard(), "args"_a,
+      "dim"_a = 0, "Joined along an axis.");
+  c.def(
+      "stack", [](const Tensor& t, nb::args others, int64_t dim) { return Tensor::stack(joined(t, others), dim); }, Guard(), "args"_a,
+      "dim"_a = 0, "Joined along a new axis.");
+  c.def(
+      "triu", [](const Tensor& t, int64_t diagonal) { return t.triu(diagonal); }, Guard(), "diagonal"_a = 0, "Zeros below the diagonal.");
+  c.def(
+      "tril", [](const Tensor& t, int64_t diagonal) { return t.tril(diagonal); }, Guard(), "diagonal"_a = 0, "Zeros above the diagonal.");
 }
 
 }  // namespace whit::python
