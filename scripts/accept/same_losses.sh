@@ -10,4 +10,4 @@ paste <(echo "$first") <(echo "$second") | awk -v tolerance="$1" '
   { difference = $1 - $2; if (difference < 0) difference = -difference
     if (NF != 2 || !($1 ~ /^[0-9]/) || !($2 ~ /^[0-9]/) || difference > tolerance) { print "step " NR ": " $1 " and " $2; wrong++ }
     if (difference > greatest) greatest = difference }
-  END { print NR " steps, greatest difference " greatest; exit wrong > 0 || NR == 0 }'
+  END { print NR " steps, greatest difference " greatest + 0; exit wrong > 0 || NR == 0 }'

@@ -296,7 +296,7 @@ std::vector<StepNeeds> Builder::needs() const {
     step.buffers.insert(step.buffers.end(), draft.to.begin(), draft.to.end());
     if (draft.from >= 0) step.buffers.push_back(draft.from);
     std::ranges::sort(step.buffers);
-    step.buffers.erase(std::ranges::unique(step.buffers).begin(), step.buffers.end());
+    step.buffers.erase(std::unique(step.buffers.begin(), step.buffers.end()), step.buffers.end());
     // A new version of the same storage comes after the old version's writer and all its readers.
     for (size_t w = 0; w < draft.writes.size(); ++w) {
       if (!overwrites_.contains(draft.writes[w])) continue;

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cmath>
+#include <ctime>
 #include <numeric>
 
 #include "ir/interpret_tensor.h"
@@ -396,9 +396,9 @@ TEST(Gradient, AMillionOpsDeep) {
   const Node* x = lab.leaf({2}, {1, 2});
   const Node* y = x;
   for (int i = 0; i < 1'000'000; ++i) y = lab.graph.add(y, x);
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();  // of the processor: a busy machine and a sanitizer stretch the other one
   const Node* found = lab.differentiate(y, {x})[0];
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+  EXPECT_LT(double(std::clock() - start) / CLOCKS_PER_SEC, 20);
   EXPECT_EQ(lab.numbers(found), (Values{1'000'001, 1'000'001}));
 }
 
